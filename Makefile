@@ -1,0 +1,239 @@
+# Cresset
+#
+#   make            build every library and program, as they are released
+#   make check      build and run the unit tests, under AddressSanitizer and UBSan
+#   make lint       hold the sources to the rules that no compiler knows
+#   make format     lay them out
+#   make clean      remove build/
+#
+# MODE says which of the builds: release (build/bin), asan (for the tests), clang, tsan, fuzz.
+
+MODE     ?= release
+out      := build/$(MODE)
+bin      := $(if $(filter release,$(MODE)),build/bin,$(out)/bin)
+
+CC       ?= gcc
+AR       ?= ar
+warnings := -Wall -Wextra -Werror -Wshadow -Wconversion -Wsign-conversion -Wvla -Walloca -Wformat=2 \
+            -Wimplicit-fallthrough -Wcast-qual -Wstrict-prototypes -Wmissing-prototypes
+
+# What this compiler knows of a list of flags: clang 14 lacks some of gcc 12's.
+known     = $(foreach flag,$(1),$(shell $(CC) -Werror $(flag) -c -x c /dev/null -o /dev/null 2>/dev/null && echo $(flag)))
+
+hardened := -O2 -g -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -fstack-protector-strong \
+            -fstack-clash-protection -fcf-protection=full -fno-delete-null-pointer-checks \
+            -fno-strict-overflow -fno-strict-aliasing -fPIE \
+            $(call known,-ftrivial-auto-var-init=zero -Wtrampolines -Wbidi-chars=any)
+relro    := -pie -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code,--as-needed
+
+flags_release := $(hardened)
+flags_clang   := $(hardened)
+flags_asan    := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+flags_tsan    := -O1 -g -fsanitize=thread
+flags_fuzz    := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+link_release  := $(relro)
+link_clang    := $(relro)
+ifeq ($(filter clang fuzz,$(MODE)),$(MODE))
+CC := clang
+endif
+
+CFLAGS   += -std=gnu17 -D_GNU_SOURCE -fno-common -ffp-contract=off -include base/core/banned.h \
+            -ffile-prefix-map=$(CURDIR)=. $(warnings) $(flags_$(MODE))
+LDFLAGS  += $(flags_$(MODE)) $(link_$(MODE))
+
+.PHONY: all check lint format clean
+all:
+
+# The architecture ---------------------------------------------------------------------------------
+#
+# $(call library,NAME,USES): the C files of folder NAME make one library, which may include headers
+# of NAME and of USES, and of nothing else. The compiler holds us to it: it sees each library
+# through a folder of links to just these, build/view/NAME.
+#
+# Every one of USES must be declared above NAME. So the list reads as the house stands, from the
+# ground up, and a circle cannot be written.
+#
+# NAME/*.sql becomes NAME/*_sql.h, the statements as C constants (base/db/statements.awk).
+
+define library
+$(foreach used,$(filter-out $(declared),$(2)),$(error $(1) uses $(used), which is not below it))
+declared += $(1)
+$(if $(wildcard $(1)/*.c),$(call built,$(1),$(2)))
+endef
+
+define built
+libraries += $(1)
+$(call compiled,$(1),$(2))
+
+$(out)/lib/$(1).a: $$(objects_$(1))
+	@mkdir -p $$(@D)
+	@rm -f $$@
+	@$$(AR) rcsD $$@ $$^
+
+all: $(out)/lib/$(1).a
+endef
+
+# $(call program,NAME,FOLDER,USES): the C files of FOLDER make the program build/bin/NAME. A program
+# stands on the top floor: nothing may include it.
+define program
+$(foreach used,$(filter-out $(declared),$(3)),$(error $(1) uses $(used), which is not below it))
+$(if $(wildcard $(2)/*.c),$(call linked,$(1),$(2),$(3)))
+endef
+
+define linked
+programs += $(2)
+$(call compiled,$(2),$(3))
+
+$(bin)/$(1): $$(objects_$(2)) $(foreach used,$(filter $(libraries),$(call reversed,$(3))),$(out)/lib/$(used).a)
+	@mkdir -p $$(@D)
+	@echo "  link    $$@"
+	@$$(CC) $$(LDFLAGS) -Wl,--start-group $$^ -Wl,--end-group $$(foreign) -o $$@
+
+all: $(bin)/$(1)
+endef
+
+define compiled
+objects_$(1) := $$(patsubst %.c,$(out)/%.o,$$(wildcard $(1)/*.c))
+view_$(1) := build/view/$(subst /,.,$(1))
+statements_$(1) := $$(patsubst %.sql,build/generated/%_sql.h,$$(wildcard $(1)/*.sql))
+
+$$(view_$(1)): Makefile
+	@rm -rf $$@.new $$@
+	@$(foreach seen,$(1) $(2),mkdir -p $$@.new/$(dir $(seen)) && ln -sfn $(CURDIR)/$(seen) $$@.new/$(seen);)
+	@mv -T $$@.new $$@
+
+$$(objects_$(1)): $(out)/%.o: %.c Makefile | $$(view_$(1)) $$(statements_$(1))
+	@mkdir -p $$(@D)
+	@echo "  cc      $$<"
+	@$$(CC) $$(CPPFLAGS) -I$$(view_$(1)) -Ibuild/generated $$(CFLAGS) $$(flags_of_file) -MMD -MP -c $$< -o $$@
+
+$$(statements_$(1)): build/generated/%_sql.h: %.sql base/db/statements.awk
+	@mkdir -p $$(@D)
+	@awk -f base/db/statements.awk $$< > $$@.new && mv $$@.new $$@
+
+-include $$(objects_$(1):.o=.d)
+endef
+
+reversed = $(if $(1),$(call reversed,$(wordlist 2,$(words $(1)),$(1))) $(firstword $(1)))
+
+# What a file of kernels is compiled with besides: its instruction set, by the end of its name, and
+# the optimizer's whole strength, since the three -fno- flags of the rest protect pointers, not sums.
+flags_of_file = $(if $(filter kernels/%,$<),$(if $(filter asan tsan fuzz,$(MODE)),,-O3) -fno-math-errno -fno-trapping-math) \
+                $(if $(filter %_avx2.c,$<),-mavx2 -mfma -mf16c) \
+                $(if $(filter %_avx512.c,$<),-mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma)
+
+# Floor 0: the doors of foreign libraries.
+core := base/core
+$(eval $(call library,base/core))
+$(eval $(call library,base/json,$(core)))
+$(eval $(call library,base/crypto,$(core)))
+$(eval $(call library,base/db,$(core)))
+$(eval $(call library,base/bus,$(core)))
+$(eval $(call library,base/fetch,$(core)))
+$(eval $(call library,base/http,$(core)))
+$(eval $(call library,base/jail,$(core)))
+$(eval $(call library,base/telemetry,$(core)))
+
+# Floor 1: what is pure. kernels/ has floors of its own.
+k := $(core)
+$(eval $(call library,kernels/dtype,$(core)))
+$(eval $(call library,kernels/random,$(core)))
+$(eval $(call library,kernels/tensor,$(core) kernels/dtype))
+$(eval $(call library,kernels/expr,$(core) kernels/dtype))
+k += kernels/dtype kernels/random kernels/tensor kernels/expr
+$(eval $(call library,kernels/op,$(k)))
+$(eval $(call library,kernels/graph,$(k) kernels/op))
+$(eval $(call library,kernels/grad,$(k) kernels/op kernels/graph))
+k += kernels/op kernels/graph
+$(eval $(call library,kernels/device,$(k)))
+$(eval $(call library,kernels/cpu,$(k) kernels/device))
+$(eval $(call library,kernels/run,$(k) kernels/device kernels/cpu kernels/grad))
+$(eval $(call library,kernels/format,$(k) base/json))
+k += kernels/device kernels/cpu kernels/grad kernels/run kernels/format
+$(eval $(call library,kernels/nn,$(k)))
+$(eval $(call library,kernels/data,$(k)))
+$(eval $(call library,kernels/cresset,$(k) kernels/nn kernels/data))
+$(eval $(call library,policy/tlog,$(core) base/crypto))
+$(eval $(call library,policy/provenance,$(core) base/json base/crypto))
+$(eval $(call library,compute/protocol,$(core) base/json base/crypto))
+
+# Floor 2: what decides and what works, each alone.
+$(eval $(call library,controlplane/admission,$(core)))
+$(eval $(call library,billing,$(core) base/json base/crypto policy/tlog policy/provenance))
+$(eval $(call library,compute/lease,$(core) base/json base/crypto compute/protocol))
+$(eval $(call library,compute/cache,$(core) base/json base/crypto base/fetch compute/protocol))
+$(eval $(call library,compute/launch,$(core) base/json base/crypto base/jail compute/protocol))
+$(eval $(call library,compute/train,$(core) base/json compute/protocol kernels/cresset))
+$(eval $(call library,compute/batch,$(core) base/json compute/protocol kernels/cresset))
+
+# Floor 3: one use case, one function, one transaction.
+$(eval $(call library,controlplane/service,$(core) base/json base/crypto base/db base/bus \
+    policy/tlog policy/provenance compute/protocol billing controlplane/admission))
+
+# Floor 4: REST.
+$(eval $(call library,controlplane/api,$(core) base/json base/crypto base/db base/http base/telemetry \
+    compute/protocol billing controlplane/service))
+
+# Floor 5: the programs.
+$(eval $(call program,cressetd,controlplane/cressetd,$(core) base/json base/crypto base/db base/bus \
+    base/http base/telemetry policy/tlog policy/provenance compute/protocol billing \
+    controlplane/admission controlplane/service controlplane/api))
+$(eval $(call program,cresset-node,compute/node,$(core) base/json base/crypto base/bus base/fetch \
+    base/jail base/telemetry policy/tlog policy/provenance compute/protocol billing compute/lease \
+    compute/cache compute/launch))
+$(eval $(call program,cresset-runner,compute/runner,$(core) base/json base/crypto base/jail \
+    $(k) kernels/nn kernels/data kernels/cresset compute/protocol compute/train compute/batch))
+$(eval $(call program,cresset,ops/cli,$(core) base/json base/crypto base/fetch policy/tlog \
+    policy/provenance compute/protocol billing))
+
+foreign := -ljansson -lsodium -lpq -lnats -lmicrohttpd -lcurl -lseccomp -lutf8proc -lpthread -lm
+
+# The tests ----------------------------------------------------------------------------------------
+#
+# Each tests/unit/test_*.c is a program of its own, linked with every library, the top floor first.
+
+archives := $(patsubst %,$(out)/lib/%.a,$(call reversed,$(libraries)))
+tests    := $(patsubst %.c,$(out)/%,$(wildcard tests/unit/test_*.c))
+
+$(tests): $(out)/%: %.c tests/unit/test.h $(archives)
+	@mkdir -p $(@D)
+	@echo "  test    $<"
+	@$(CC) $(CPPFLAGS) -I. -Ibuild/generated $(CFLAGS) -MMD -MP $< $(LDFLAGS) -Wl,--start-group $(archives) -Wl,--end-group -lcmocka $(foreign) -o $@
+
+-include $(tests:=.d)
+
+.PHONY: tests run-tests
+tests: $(tests)
+run-tests: $(tests)
+	@set -e; for test in $(tests); do $$test; done
+
+check:
+	@$(MAKE) --no-print-directory MODE=asan run-tests
+
+# The rules ----------------------------------------------------------------------------------------
+#
+# Each library from outside comes in by one door: only the folder named here includes its header.
+
+doors := jansson.h:base/json libpq-fe.h:base/db nats/nats.h:base/bus nats.h:base/bus \
+         curl/curl.h:base/fetch sodium.h:base/crypto microhttpd.h:base/http seccomp.h:base/jail \
+         utf8proc.h:ops/cli
+
+sources := $(shell find $(libraries) $(programs) tests -name '*.[ch]')
+
+lint:
+	@for door in $(doors); do \
+	    if grep -l "#include <$${door%:*}>" $(sources) | grep -v "^$${door#*:}/"; \
+	    then echo "   ... may not include $${door%:*}: its door is $${door#*:}"; exit 1; fi; done
+	@if grep -n '#include "\.\./' $(sources); then echo "   ... steps around the view"; exit 1; fi
+	@for header in $(filter %.h,$(sources)); do \
+	    echo "#include \"$$header\"" | $(CC) $(CPPFLAGS) -I. -Ibuild/generated $(CFLAGS) -fsyntax-only -x c - || \
+	    { echo "   ... $$header does not stand alone"; exit 1; }; done
+	@clang-format --dry-run -Werror $(sources)
+	@cppcheck --quiet --std=c11 --enable=warning,performance,portability --error-exitcode=1 -I. \
+	    --inline-suppr $(filter-out tests/%,$(filter %.c,$(sources)))
+
+format:
+	clang-format -i $(sources)
+
+clean:
+	rm -rf build
