@@ -25,6 +25,8 @@ bool cr_shape_absent(const struct cr_member *member, const void *value)
         return ((const struct cr_list *)(const void *)at)->items == NULL;
     case CR_KIND_TEXTS:
         return ((const struct cr_texts *)(const void *)at)->items == NULL;
+    case CR_KIND_INTEGERS:
+        return ((const struct cr_integers *)(const void *)at)->items == NULL;
     case CR_KIND_LABELS:
         return ((const struct cr_labels *)(const void *)at)->items == NULL;
     case CR_KIND_JSON:
@@ -127,6 +129,22 @@ static size_t texts_faults(struct cr_call *call, const struct place *place)
     return count;
 }
 
+static size_t integers_faults(struct cr_call *call, const struct place *place)
+{
+    const struct cr_integers *integers = place->value;
+    const struct cr_member *member = place->member;
+    size_t count = within(call, place, integers->count, "items");
+    for (size_t i = 0; i < integers->count; i++) {
+        double value = (double)integers->items[i];
+        if (value >= member->low && value <= member->high)
+            continue;
+        cr_fault(call, CR_AT_POINTER, cr_format(call, "%s/%zu", place->pointer, i), "out_of_range",
+                 "each of %s must be %.16g to %.16g", member->name, member->low, member->high);
+        count++;
+    }
+    return count;
+}
+
 static size_t labels_faults(struct cr_call *call, const struct place *place)
 {
     const struct cr_labels *labels = place->value;
@@ -165,6 +183,8 @@ static size_t member_faults(struct cr_call *call, const struct place *place)
         return list_faults(call, place);
     case CR_KIND_TEXTS:
         return texts_faults(call, place);
+    case CR_KIND_INTEGERS:
+        return integers_faults(call, place);
     case CR_KIND_LABELS:
         return labels_faults(call, place);
     case CR_KIND_JSON:

@@ -20,6 +20,8 @@
  *     CR_OBJECT    T *               a nested object of a shape
  *     CR_LIST      struct cr_list    an array of objects of a shape; min and max bound the count
  *     CR_TEXTS     struct cr_texts   an array of texts; max bounds the count
+ *     CR_INTEGERS  struct cr_integers an array of integers; min and max bound the count, low and
+ *                                    high each of them
  *     CR_LABELS    struct cr_labels  an object of short texts; max bounds the count
  *     CR_JSON      struct cr_json    any JSON, kept as it was sent; max bounds its bytes
  *
@@ -47,6 +49,7 @@ enum cr_kind {
     CR_KIND_OBJECT,
     CR_KIND_LIST,
     CR_KIND_TEXTS,
+    CR_KIND_INTEGERS,
     CR_KIND_LABELS,
     CR_KIND_JSON,
 };
@@ -63,6 +66,10 @@ struct cr_list {
 };
 struct cr_texts {
     const char *const *items;
+    size_t count;
+};
+struct cr_integers {
+    const int64_t *items; /* each a safe integer */
     size_t count;
 };
 struct cr_label {
@@ -90,7 +97,7 @@ struct cr_member {
     unsigned flags;
     size_t offset;
     int64_t min, max;
-    double low, high;             /* of CR_KIND_NUMBER */
+    double low, high;             /* of CR_KIND_NUMBER, and of each of CR_KIND_INTEGERS */
     const char *const *words;     /* of CR_KIND_WORD; NULL ends them */
     const char *prefix;           /* of CR_KIND_ID */
     const struct cr_shape *shape; /* of CR_KIND_OBJECT, CR_KIND_LIST */
@@ -139,6 +146,9 @@ struct cr_shape {
           .max = (max_), __VA_ARGS__)
 #define CR_TEXTS(type, member, min_, max_, ...)                                                 \
     CR_OF(type, member, struct cr_texts, CR_KIND_TEXTS, .min = (min_), .max = (max_), __VA_ARGS__)
+#define CR_INTEGERS(type, member, min_, max_, low_, high_, ...)                                 \
+    CR_OF(type, member, struct cr_integers, CR_KIND_INTEGERS, .min = (min_), .max = (max_),     \
+          .low = (double)(low_), .high = (double)(high_), __VA_ARGS__)
 #define CR_LABELS(type, member, max_, ...)                                                      \
     CR_OF(type, member, struct cr_labels, CR_KIND_LABELS, .max = (max_), __VA_ARGS__)
 #define CR_JSON(type, member, max_, ...)                                                        \

@@ -78,11 +78,36 @@ static void all_faults_are_told_each_under_its_pointer(void **state)
     }
 }
 
+struct wood {
+    struct cr_integers rings;
+};
+static const struct cr_member wood_members[] = {
+    CR_INTEGERS(struct wood, rings, 1, 3, 1, 8192),
+};
+static const struct cr_shape wood_shape = CR_SHAPE(struct wood, wood_members);
+
+static void a_list_of_integers_bounds_its_count_and_each_of_them(void **state)
+{
+    (void)state;
+    CR_SCOPED(cr_call_close) struct cr_call call = cr_call_open(NULL, INT64_MAX);
+    struct wood good = {{(const int64_t[]){1, 8192}, 2}};
+    assert_ok(&call, cr_shape_check(&call, &wood_shape, &good));
+
+    struct wood bad = {{(const int64_t[]){5, 0, 8193, 2}, 4}};
+    assert_int_equal(cr_shape_faults(&call, &wood_shape, &bad, ""), 3);
+    assert_string_equal(call.faults[0].at, "/rings");
+    assert_string_equal(call.faults[1].at, "/rings/1");
+    assert_string_equal(call.faults[2].detail, "each of rings must be 1 to 8192");
+    struct wood none = {0};
+    assert_int_equal(cr_shape_faults(&call, &wood_shape, &none, ""), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_within_its_bounds_passes),
         cmocka_unit_test(all_faults_are_told_each_under_its_pointer),
+        cmocka_unit_test(a_list_of_integers_bounds_its_count_and_each_of_them),
     };
     return cmocka_run_group_tests_name("shape", tests, NULL, NULL);
 }
