@@ -214,7 +214,7 @@ check:
 #
 # Each library from outside comes in by one door: only the folder named here includes its header.
 
-doors := jansson.h:base/json libpq-fe.h:base/db nats/nats.h:base/bus nats.h:base/bus \
+doors := jansson.h:base/json libpq-fe.h:base/db postgresql/libpq-fe.h:base/db nats/nats.h:base/bus nats.h:base/bus \
          curl/curl.h:base/fetch sodium.h:base/crypto microhttpd.h:base/http seccomp.h:base/jail \
          utf8proc.h:ops/cli
 
