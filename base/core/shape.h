@@ -29,6 +29,9 @@
  * read so, it becomes the absent value of its type: CR_NO_INTEGER, NULL, NAN, false, a count of
  * zero or a text of NULL. Written, an absent value is left out (CR_OPTIONAL) or null (CR_NULLABLE).
  *
+ * Texts that people read. With CR_PRINTABLE a text must be fit for one line without surprise: no
+ * control, no bidirectional control, nothing of no width (cr_printable).
+ *
  * Threads: shapes are constants.
  */
 #pragma once
@@ -54,7 +57,7 @@ enum cr_kind {
     CR_KIND_JSON,
 };
 
-enum { CR_REQUIRED = 0, CR_OPTIONAL = 1, CR_NULLABLE = 2 };
+enum { CR_REQUIRED = 0, CR_OPTIONAL = 1, CR_NULLABLE = 2, CR_PRINTABLE = 4 };
 
 struct cr_bytes {
     const unsigned char *data;
