@@ -1,0 +1,20 @@
+#include "controlplane/service/codes.h"
+
+#define ROW(word_, status_, http_, exit_, retryable_, title_) \
+    const struct cr_code service_##word_ = {                  \
+        .word = #word_,                                       \
+        .status = (status_),                                  \
+        .http = (http_),                                      \
+        .exit = (exit_),                                      \
+        .retryable = (retryable_),                            \
+        .title = (title_),                                    \
+    };
+SERVICE_CODE_TABLE(ROW)
+#undef ROW
+
+const struct cr_code *const service_codes[] = {
+#define ROW(word, status, http, exit, retryable, title) &service_##word,
+    SERVICE_CODE_TABLE(ROW)
+#undef ROW
+        NULL,
+};

@@ -1,0 +1,153 @@
+/*
+ * service: the use cases of a region. One use case is one function is one transaction; it is named
+ * for its operation (jobs_submit), takes who asks and a struct, and fills a struct.
+ *
+ * This header has what they share. Each group of them has its own: jobs.h, engine.h and so on.
+ *
+ * Idempotency  a mutation that a client asks for under a key runs through service_keyed: the key is
+ *              claimed by the first statement and its answer stored by the last, in the transaction
+ *              of the effect (db.1, J2)
+ * Audit        each mutation that was asked for writes its leaf by service_audit (A1)
+ * Telling      what others must hear of is written by service_outbox, in the same transaction; the
+ *              engine's sequencer makes an event of it. service_wake, after the commit, only makes
+ *              it sooner
+ * Threads      a struct service belongs to one worker; its config is read-only
+ * fails with   what base/db fails with, and the codes of codes.h
+ */
+#pragma once
+
+#include "base/bus/bus.h"
+#include "base/core/call.h"
+#include "base/core/shape.h"
+#include "base/db/db.h"
+#include "controlplane/service/codes.h"
+
+struct service_secrets; /* controlplane/service/secrets.h */
+
+/* What is the same for all workers of a process. */
+struct service_config {
+    const char *region;        /* "local" */
+    const char *domain;        /* "<region>.<domain>" of signed bodies: "local.cresset.localhost" */
+    const char *public_origin; /* "http://127.0.0.1:7070" */
+    const char *durability;    /* "standby", "peer" or "local": what 202 and 201 say */
+    const char *installation;  /* kind of keys: "live", "test" or "dev" */
+    const char *artifacts_dir; /* blobs by digest */
+    const char *log_dir;       /* tiles and checkpoint */
+    const char *holder;        /* this process, for engine.holder: "host:pid" */
+    const struct service_secrets *secrets;
+    /* Wakes whoever is parked on a key in this process; NULL where nobody is. */
+    void (*wake)(void *context, const char *key);
+    void *wake_context;
+};
+
+struct service {
+    const struct service_config *config;
+    struct db *db;        /* as cresset_app and cresset_ledger: row-level security by tenant */
+    struct db *engine_db; /* as cresset_engine and cresset_ledger: what spans tenants */
+    struct bus *bus;
+};
+
+enum principal_kind {
+    PRINCIPAL_NOBODY,   /* public routes */
+    PRINCIPAL_TENANT,   /* a key or session of a tenant */
+    PRINCIPAL_OPERATOR, /* a key or session of the region's operators */
+    PRINCIPAL_NODE,     /* a compute node */
+    PRINCIPAL_ENGINE,   /* the region's engine, by itself */
+};
+
+/* The key under which a client asks for a mutation. */
+struct service_key {
+    const char *key;                  /* Idempotency-Key, 1 to 255 bytes */
+    unsigned char request_sha256[32]; /* of method, route, path values and RFC 8785 body */
+    bool replayed;                    /* set by service_keyed: the answer was stored before */
+};
+
+/* Who asks. */
+struct principal {
+    enum principal_kind kind;
+    const char *tenant;      /* tnt_…; NULL for operators, nodes and the engine */
+    const char *node;        /* node_… where it is one */
+    const char *actor;       /* as the audit names it: key_…, usr_…, node_…, "engine" */
+    const char *permissions; /* separated by commas; "*" holds all */
+    const char *reason;      /* Cresset-Reason of operators; NULL for none */
+    const char *request;     /* req_… of the call */
+    struct service_key *key; /* NULL: the route is not keyed */
+};
+
+/* A piece of work in the transaction that service_keyed or db_transaction has opened. */
+struct service_work {
+    struct service *service;
+    const struct principal *who;
+    const void *request; /* the struct that the use case takes */
+    void *reply;         /* the struct that it fills */
+    void *more;          /* whatever else it needs */
+};
+
+/*
+ * Runs work once for a key, in one transaction of who's tenant; its reply, a struct of the shape
+ * gives, is stored with the effect. Asked again with the same request, the stored reply is read,
+ * and who->key->replayed set; nothing is done again. Without a key it is a plain transaction.
+ *
+ * The transaction is run again after 40001, 40P01 and an unknown commit (db.1), so work keeps
+ * nothing of an earlier run. A reply that holds a secret is not stored readably: see secrets.h.
+ *
+ * fails with   service_idempotency_key_reused: the key stands for another request
+ */
+enum cr_status service_keyed(struct cr_call *call, struct service *service,
+                             const struct principal *who, const struct cr_shape *gives,
+                             enum cr_status (*work)(struct cr_call *call, struct db *db,
+                                                    struct service_work *work),
+                             const void *request, void *ret_reply) CR_CHECK;
+
+/* A mutation, for its leaf in the audit log. */
+struct service_mutation {
+    const char *tenant; /* whose thing; NULL: the region's */
+    const char *action; /* for example "job.submitted" */
+    const char *object; /* id of what was changed */
+    const char *before; /* what it was and became: any text, of which the leaf holds the SHA-256; */
+    const char *after;  /* NULL: none */
+};
+
+/* Writes the leaf of a mutation, sealed by a salt. ret_leaf, the row's id, may be NULL. */
+enum cr_status service_audit(struct cr_call *call, struct db *db, const struct principal *who,
+                             const struct service_mutation *mutation, int64_t *ret_leaf) CR_CHECK;
+
+/*
+ * Writes a leaf whose payload is a document of its own (a usage record, an invoice: sealed), or a
+ * public body (public_kind such as "price.published"; NULL: sealed by a fresh salt).
+ */
+enum cr_status service_leaf(struct cr_call *call, struct db *db, const struct principal *who,
+                            const struct service_mutation *mutation, const char *public_kind,
+                            const void *payload, size_t size, int64_t *ret_leaf) CR_CHECK;
+
+/*
+ * Tells others: an event of the tenant (NULL: of the region) of this type about subject. body is a
+ * JSON object, the resource as GET gives it, at most SERVICE_EVENT_MAX bytes.
+ */
+#define SERVICE_EVENT_MAX (64 * 1024)
+enum cr_status service_outbox(struct cr_call *call, struct db *db, const char *tenant,
+                              const char *type, const char *subject, const char *body) CR_CHECK;
+
+/*
+ * After the commit: wakes who waits for "job:job_…" or "node:node_…", in this process at once and
+ * elsewhere by NATS. A hint: it may be lost. tenant is NULL for nodes.
+ */
+void service_wake(struct cr_call *call, struct service *service, const char *tenant,
+                  const char *id);
+
+/*
+ * Cursors of lists. scope names the list: the operation and its filters; last is the key of the
+ * last row that was given. A cursor that was not made here for this tenant and scope is refused
+ * with service_cursor_invalid.
+ */
+const char *service_cursor(struct cr_call *call, const struct service *service,
+                           const struct principal *who, const char *scope, const char *last);
+enum cr_status service_cursor_read(struct cr_call *call, const struct service *service,
+                                   const struct principal *who, const char *scope,
+                                   const char *cursor, const char **ret_last) CR_CHECK;
+
+/* "no job job_…": the one sentence for what is not there and for what is another tenant's. */
+enum cr_status service_missing(struct cr_call *call, const char *noun, const char *id) CR_CHECK;
+
+/* Every statement of this library, for db_prepare; each table is for the connection named. */
+enum cr_status service_prepare(struct cr_call *call, struct service *service) CR_CHECK;
