@@ -133,6 +133,7 @@ $(eval $(call library,base/fetch,$(core)))
 $(eval $(call library,base/http,$(core)))
 $(eval $(call library,base/jail,$(core)))
 $(eval $(call library,base/telemetry,$(core)))
+$(eval $(call library,base/yaml,$(core)))
 
 # Floor 1: what is pure. kernels/ has floors of its own.
 k := $(core)
@@ -186,7 +187,7 @@ $(eval $(call program,cresset-runner,compute/runner,$(core) base/json base/crypt
 $(eval $(call program,cresset,ops/cli,$(core) base/json base/crypto base/fetch policy/tlog \
     policy/provenance compute/protocol billing))
 
-foreign := -ljansson -lsodium -lpq -lnats -lmicrohttpd -lcurl -lseccomp -lutf8proc -lpthread -lm
+foreign := -lyaml -ljansson -lsodium -lpq -lnats -lmicrohttpd -lcurl -lseccomp -lutf8proc -lpthread -lm
 
 # The tests ----------------------------------------------------------------------------------------
 #
@@ -216,7 +217,7 @@ check:
 
 doors := jansson.h:base/json libpq-fe.h:base/db postgresql/libpq-fe.h:base/db nats/nats.h:base/bus nats.h:base/bus \
          curl/curl.h:base/fetch sodium.h:base/crypto microhttpd.h:base/http seccomp.h:base/jail \
-         utf8proc.h:ops/cli
+         utf8proc.h:ops/cli yaml.h:base/yaml
 
 sources := $(shell find $(libraries) $(programs) tests -name '*.[ch]')
 
