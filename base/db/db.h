@@ -23,12 +23,17 @@
  * Threads      a struct db is used by one thread at a time
  * Deadlines    every function that asks the server ends with the call's deadline: it cancels the
  *              statement, and fails with CR_TIMEOUT; a COMMIT has DB_COMMIT_DEADLINE_NS of its own
- * fails with   CR_CONFLICT      a unique, check or foreign key said no (db_constraint names it), or
- *                               the transaction must be run again (40001, 40P01; db_transaction
- * does) CR_DENIED        row-level security or a grant said no (42501) CR_TIMEOUT       the
- * deadline, statement_timeout or a cancel CR_UNAVAILABLE   no connection, or a lock that was not
- * given within 2 s CR_UNKNOWN       see above CR_INTERNAL      the statement is wrong, or a column
- * is no member of the shape Source       reliability rules db.1 to db.14
+ * Source       reliability rules db.1 to db.14
+ *
+ * Fails with
+ *
+ *     CR_CONFLICT     a unique, check or foreign key said no (db_constraint names it), or the
+ *                     transaction must be run again (40001, 40P01: db_transaction does)
+ *     CR_DENIED       row-level security or a grant said no (42501)
+ *     CR_TIMEOUT      the deadline, statement_timeout, or a cancel
+ *     CR_UNAVAILABLE  no connection, or a lock that was not given in time
+ *     CR_UNKNOWN      see above
+ *     CR_INTERNAL     the statement is wrong, or a column is no member of the shape
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 #include "controlplane/service/codes.h"
 
 #define ROW(word_, status_, http_, exit_, retryable_, title_) \
-    const struct cr_code service_##word_ = {                  \
+    const struct cr_code service_code_##word_ = {             \
         .word = #word_,                                       \
         .status = (status_),                                  \
         .http = (http_),                                      \
@@ -12,9 +12,6 @@
 SERVICE_CODE_TABLE(ROW)
 #undef ROW
 
-const struct cr_code *const service_codes[] = {
-#define ROW(word, status, http, exit, retryable, title) &service_##word,
-    SERVICE_CODE_TABLE(ROW)
+#define ROW(word, ...) &service_code_##word,
+const struct cr_code *const service_codes[] = {SERVICE_CODE_TABLE(ROW) NULL};
 #undef ROW
-        NULL,
-};

@@ -55,46 +55,47 @@ enum principal_kind {
     PRINCIPAL_ENGINE,   /* the region's engine, by itself */
 };
 
-/* The key under which a client asks for a mutation. */
-struct service_key {
-    const char *key;                  /* Idempotency-Key, 1 to 255 bytes */
-    unsigned char request_sha256[32]; /* of method, route, path values and RFC 8785 body */
-    bool replayed;                    /* set by service_keyed: the answer was stored before */
-};
-
-/* Who asks. */
+/* Who asks. Of one call, read-only. */
 struct principal {
     enum principal_kind kind;
     const char *tenant;      /* tnt_…; NULL for operators, nodes and the engine */
     const char *node;        /* node_… where it is one */
     const char *actor;       /* as the audit names it: key_…, usr_…, node_…, "engine" */
     const char *permissions; /* separated by commas; "*" holds all */
-    const char *reason;      /* Cresset-Reason of operators; NULL for none */
-    const char *request;     /* req_… of the call */
-    struct service_key *key; /* NULL: the route is not keyed */
 };
 
-/* A piece of work in the transaction that service_keyed or db_transaction has opened. */
+/* How a mutation is asked for. */
+struct service_ask {
+    const struct principal *who;
+    const char *key;                  /* Idempotency-Key, 1 to 255 bytes; NULL: not keyed */
+    unsigned char request_sha256[32]; /* of method, route, path values and RFC 8785 body (J2) */
+    bool sealed;                      /* the answer holds a secret: what is kept of it is sealed */
+    const char *reason;               /* Cresset-Reason of operators; NULL for none */
+    const char *request;              /* req_… of the call */
+    bool *ret_replayed;               /* set where the answer was stored before; may be NULL */
+};
+
+/* A piece of work in the transaction that service_keyed has opened. */
 struct service_work {
     struct service *service;
-    const struct principal *who;
+    const struct service_ask *ask;
     const void *request; /* the struct that the use case takes */
     void *reply;         /* the struct that it fills */
-    void *more;          /* whatever else it needs */
 };
 
 /*
- * Runs work once for a key, in one transaction of who's tenant; its reply, a struct of the shape
+ * Runs work once for ask->key, in one transaction of the tenant; its reply, a struct of the shape
  * gives, is stored with the effect. Asked again with the same request, the stored reply is read,
- * and who->key->replayed set; nothing is done again. Without a key it is a plain transaction.
+ * and *ret_replayed set; nothing is done again. Without a key it is a plain transaction.
  *
  * The transaction is run again after 40001, 40P01 and an unknown commit (db.1), so work keeps
- * nothing of an earlier run. A reply that holds a secret is not stored readably: see secrets.h.
+ * nothing of an earlier run. Operators' keys are claimed in a table of their own.
  *
- * fails with   service_idempotency_key_reused: the key stands for another request
+ * fails with   cr_code_idempotency_key_reused: the key stands for another request
+ *              cr_code_outcome_unknown: the commit's end could not be learnt within the deadline
  */
 enum cr_status service_keyed(struct cr_call *call, struct service *service,
-                             const struct principal *who, const struct cr_shape *gives,
+                             const struct service_ask *ask, const struct cr_shape *gives,
                              enum cr_status (*work)(struct cr_call *call, struct db *db,
                                                     struct service_work *work),
                              const void *request, void *ret_reply) CR_CHECK;
@@ -109,14 +110,14 @@ struct service_mutation {
 };
 
 /* Writes the leaf of a mutation, sealed by a salt. ret_leaf, the row's id, may be NULL. */
-enum cr_status service_audit(struct cr_call *call, struct db *db, const struct principal *who,
+enum cr_status service_audit(struct cr_call *call, struct db *db, const struct service_ask *ask,
                              const struct service_mutation *mutation, int64_t *ret_leaf) CR_CHECK;
 
 /*
  * Writes a leaf whose payload is a document of its own (a usage record, an invoice: sealed), or a
  * public body (public_kind such as "price.published"; NULL: sealed by a fresh salt).
  */
-enum cr_status service_leaf(struct cr_call *call, struct db *db, const struct principal *who,
+enum cr_status service_leaf(struct cr_call *call, struct db *db, const struct service_ask *ask,
                             const struct service_mutation *mutation, const char *public_kind,
                             const void *payload, size_t size, int64_t *ret_leaf) CR_CHECK;
 
@@ -135,19 +136,11 @@ enum cr_status service_outbox(struct cr_call *call, struct db *db, const char *t
 void service_wake(struct cr_call *call, struct service *service, const char *tenant,
                   const char *id);
 
-/*
- * Cursors of lists. scope names the list: the operation and its filters; last is the key of the
- * last row that was given. A cursor that was not made here for this tenant and scope is refused
- * with service_cursor_invalid.
- */
-const char *service_cursor(struct cr_call *call, const struct service *service,
-                           const struct principal *who, const char *scope, const char *last);
-enum cr_status service_cursor_read(struct cr_call *call, const struct service *service,
-                                   const struct principal *who, const char *scope,
-                                   const char *cursor, const char **ret_last) CR_CHECK;
-
 /* "no job job_…": the one sentence for what is not there and for what is another tenant's. */
 enum cr_status service_missing(struct cr_call *call, const char *noun, const char *id) CR_CHECK;
+
+/* The engine as who asks: of what it decides by itself. Static. */
+extern const struct service_ask service_by_engine;
 
 /* Every statement of this library, for db_prepare; each table is for the connection named. */
 enum cr_status service_prepare(struct cr_call *call, struct service *service) CR_CHECK;
