@@ -107,6 +107,3 @@ struct protocol_point {
 void protocol_point_write(const struct protocol_point *point,
                           unsigned char bytes[PROTOCOL_POINT_SIZE]);
 struct protocol_point protocol_point_read(const unsigned char bytes[PROTOCOL_POINT_SIZE]);
-
-/* CRC-32C (Castagnoli, RFC 3720 appendix B.4) of bytes, beginning with 0. */
-uint32_t protocol_crc32c(const void *bytes, size_t size);

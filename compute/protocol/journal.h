@@ -2,7 +2,7 @@
  * journal: what a node writes down before it tells.
  *
  * A record is u32 length and u32 CRC-32C, little-endian, both of what follows: u8 type, and the
- * canonical JSON of the members that the type has. A file is replayed to its first bad record;
+ * JSON of the members that the type has. A file is replayed to its first bad record;
  * that record is torn if nothing whole stands behind it, else the file is damaged.
  *
  * Units     _ns CLOCK_BOOTTIME

@@ -27,6 +27,7 @@
 #define PROTOCOL_RENEW_PATH_MAX  7
 #define PROTOCOL_OUTPUTS_MAX     16
 #define PROTOCOL_METRICS_MAX     64
+#define PROTOCOL_SERIES_NAME_MAX 64
 #define PROTOCOL_DETAIL_MAX      1024
 #define PROTOCOL_ANSWER_SIZE_MAX (INT64_C(1) << 20)
 
@@ -326,6 +327,14 @@ extern const struct cr_shape protocol_envelope_shape, protocol_join_shape, proto
     protocol_renew_shape, protocol_renewed_shape, protocol_account_shape, protocol_upload_shape,
     protocol_input_shape, protocol_output_shape, protocol_device_shape, protocol_metered_shape;
 /* clang-format on */
+
+/*
+ * The digest of a result: SHA-256 of the canonical JSON of word, detail, metrics, outputs and
+ * steps.
+ */
+enum cr_status protocol_result_sha256(struct cr_call *call,
+                                      const struct protocol_complete *complete,
+                                      const char **ret_hex) CR_CHECK;
 
 /* Whether the text is a digest: 64 lower hex digits. */
 bool protocol_is_digest(const char *text);

@@ -147,7 +147,6 @@ int64_t protocol_spec_runtime_s(const struct protocol_spec *spec);
 int64_t protocol_spec_grace_s(const struct protocol_spec *spec);
 
 extern const struct cr_code protocol_program_rejected;
-extern const struct cr_code protocol_invalid_spec; /* invalid_body, found after the shape */
 
-/* The two, for the list of all codes; NULL ends it. */
+/* For the list of all codes; NULL ends it. */
 extern const struct cr_code *const protocol_codes[];

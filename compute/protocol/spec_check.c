@@ -1,6 +1,7 @@
 /* spec_check: whether a spec means something, and what it says where it is silent. */
 #include "compute/protocol/spec.h"
 
+#include "base/core/codes.h"
 #include "base/core/id.h"
 #include "compute/protocol/protocol.h"
 
@@ -8,10 +9,7 @@
 
 const struct cr_code protocol_program_rejected = {
     "program_rejected", CR_INVALID, 422, 2, false, "The program cannot be built"};
-const struct cr_code protocol_invalid_spec = {
-    "invalid_body", CR_INVALID, 400, 2, false, "The body does not say what the kind of job reads"};
-const struct cr_code *const protocol_codes[] = {&protocol_program_rejected, &protocol_invalid_spec,
-                                                NULL};
+const struct cr_code *const protocol_codes[] = {&protocol_program_rejected, NULL};
 
 #define DEVIATION_MIN 1e-6
 
@@ -169,7 +167,7 @@ enum cr_status protocol_spec_check(struct cr_call *call, const struct protocol_s
         check_retry(call, spec->retry);
     }
     if (call->fault_count > before)
-        return cr_fail_as(call, &protocol_invalid_spec, "%s", call->faults[before].detail);
+        return cr_fail_as(call, &cr_code_invalid_body, "%s", call->faults[before].detail);
     return CR_OK;
 }
 
