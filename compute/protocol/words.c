@@ -1,5 +1,5 @@
 /* words: the closed lists. */
-#include "compute/protocol/protocol.h"
+#include "compute/protocol/kind.h"
 
 static const struct {
     const char *code, *outcome;
@@ -48,3 +48,10 @@ const char *protocol_word_outcome(enum protocol_word word)
 {
     return ends[word].outcome;
 }
+
+const struct cr_code protocol_input_rejected = {"input_rejected",       CR_INVALID, 422, 9, false,
+                                                "An input is malformed"};
+const struct cr_code protocol_nonfinite = {"nonfinite", CR_INVALID, 422,
+                                           9,           false,      "The loss is not finite"};
+const struct cr_code protocol_output_limit = {
+    "output_limit", CR_TOO_LARGE, 413, 9, false, "An output is larger than its limit"};
