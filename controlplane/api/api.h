@@ -44,6 +44,7 @@ struct service_ask; /* the same: the key, hash and reason under which a mutation
 struct billing_tariff;
 struct api_answer;
 struct api_program;
+struct api;
 
 #define API_PATH_VALUES_MAX 4
 #define API_LIMIT_USUAL     50
