@@ -171,13 +171,13 @@ static enum MHD_Result grant(struct exchange *exchange)
         exchange->request.arrived_ns + (plan->deadline_ns ? plan->deadline_ns : HTTP_DEADLINE_NS);
     const char *length = http_field_of(&exchange->request, "Content-Length");
     if (length && strlen(length) > 18)
-        return refuse(exchange, &http_body_too_large, "the body is longer than its limit");
+        return refuse(exchange, &cr_code_body_too_large, "the body is longer than its limit");
     if (length && strtoll(length, NULL, 10) > plan->body_size_max)
-        return refuse(exchange, &http_body_too_large, "the body is longer than its limit");
+        return refuse(exchange, &cr_code_body_too_large, "the body is longer than its limit");
     bool body = (length && strcmp(length, "0") != 0) ||
                 http_field_of(&exchange->request, "Transfer-Encoding");
     if (body && plan->body_to_file && !open_bulk(exchange))
-        return refuse(exchange, &http_overloaded, "there is no room for a body");
+        return refuse(exchange, &cr_code_overloaded, "there is no room for a body");
     enter(exchange->link, body ? LINK_BODY : LINK_BUSY);
     return MHD_YES;
 }
@@ -248,10 +248,10 @@ static enum MHD_Result take_body(struct exchange *exchange, const char *data, si
     struct http_request *request = &exchange->request;
     struct http_server *server = exchange->listener->server;
     if (request->body_size + size > (size_t)exchange->plan.body_size_max)
-        return cut(exchange, &http_body_too_large);
+        return cut(exchange, &cr_code_body_too_large);
     if (request->body_fd >= 0) {
         if (!write_bulk(request->body_fd, data, size))
-            return cut(exchange, &http_overloaded);
+            return cut(exchange, &cr_code_overloaded);
     } else {
         grow(exchange, request->body_size + size);
         memcpy(exchange->body + request->body_size, data, size);

@@ -134,7 +134,7 @@ static struct http_made of_stream(const struct exchange *exchange, struct http_r
     struct http_server *server = exchange->listener->server;
     struct http_stream *stream = http_stream_open(server, &response->source);
     if (!stream)
-        return http_make_problem(server, exchange->id, &http_overloaded,
+        return http_make_problem(server, exchange->id, &cr_code_overloaded,
                                  "too many streams are open", false);
     struct http_made made = {.status = 200, .stream = stream};
     made.response = http_stream_response(stream);

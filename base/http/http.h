@@ -15,7 +15,7 @@
  */
 #pragma once
 
-#include "base/core/call.h"
+#include "base/core/codes.h"
 
 #define HTTP_HEAD_SIZE_MAX      16384 /* request line and fields */
 #define HTTP_POOL_SIZE          32768 /* of a connection: head, buffers */
@@ -45,10 +45,9 @@
 #define HTTP_STREAM_SLOW_NS     INT64_C(10000000000) /* a ring full for so long is a gap */
 #define HTTP_STREAM_POLL_NS     INT64_C(1000000000)  /* a stream is fed at least so often */
 
-/* What this library answers by itself. */
-extern const struct cr_code http_bad_head, http_wrong_host, http_body_too_large,
-    http_target_too_long, http_head_too_large, http_coding_unknown, http_version_unknown,
-    http_request_timeout, http_deadline_exceeded, http_overloaded, http_draining,
+/* What this library answers by itself, besides some of base/core/codes.h. */
+extern const struct cr_code http_bad_head, http_wrong_host, http_target_too_long,
+    http_head_too_large, http_coding_unknown, http_version_unknown, http_request_timeout,
     http_method_not_allowed;
 extern const struct cr_code *const http_codes[]; /* all of them; NULL ends them */
 

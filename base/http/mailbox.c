@@ -81,9 +81,9 @@ void http_submit(struct exchange *exchange)
         server->live->live_previous = exchange;
     server->live = exchange;
     if (server->draining)
-        code = &http_draining;
+        code = &cr_code_draining;
     else if (server->gauges.queued >= room[exchange->plan.class])
-        code = &http_overloaded;
+        code = &cr_code_overloaded;
     if (!code) {
         exchange->owners++;
         http_enqueue(exchange);

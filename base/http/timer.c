@@ -68,7 +68,7 @@ void http_end_waiting(struct http_server *server, bool running)
     for (struct exchange *next, *one = server->live; one; one = next) {
         next = one->live_next;
         if (one->state != EXCHANGE_RUNNING || running)
-            end(one, &http_draining, "send it again: another process will answer");
+            end(one, &cr_code_draining, "send it again: another process will answer");
     }
 }
 
@@ -82,7 +82,7 @@ static void look_at_calls(struct http_server *server, int64_t now)
             http_enqueue(one);
         }
         if (now >= one->deadline_ns)
-            end(one, &http_deadline_exceeded, "the answer was not ready in time");
+            end(one, &cr_code_deadline_exceeded, "the answer was not ready in time");
     }
 }
 
