@@ -184,8 +184,9 @@ $(eval $(call program,cresset-node,compute/node,$(core) base/json base/crypto ba
     compute/cache compute/launch))
 $(eval $(call program,cresset-runner,compute/runner,$(core) base/json base/crypto base/jail \
     $(k) kernels/nn kernels/data kernels/cresset compute/protocol compute/train compute/batch))
-$(eval $(call program,cresset,ops/cli,$(core) base/json base/crypto base/fetch policy/tlog \
-    policy/provenance compute/protocol billing))
+$(eval $(call library,ops/dev,$(core) base/json base/crypto base/fetch))
+$(eval $(call program,cresset,ops/cli,$(core) base/json base/crypto base/fetch base/yaml policy/tlog \
+    policy/provenance compute/protocol billing ops/dev))
 
 foreign := -lyaml -ljansson -lsodium -lpq -lnats -lmicrohttpd -lcurl -lseccomp -lutf8proc -lpthread -lm
 
