@@ -1,5 +1,7 @@
 #include "base/core/env.h"
 
+#include "base/core/file.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -51,5 +53,10 @@ static void sleep_until(void *context, int64_t until_ns)
 struct cr_env cr_env_system(void)
 {
     return (struct cr_env){
-        .now_ns = now_ns, .utc_us = utc_us, .random = fill, .sleep_until = sleep_until};
+        .now_ns = now_ns,
+        .utc_us = utc_us,
+        .random = fill,
+        .sleep_until = sleep_until,
+        .file = &cr_file_system,
+    };
 }

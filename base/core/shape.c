@@ -1,6 +1,7 @@
 #include "base/core/shape.h"
 
 #include "base/core/id.h"
+#include "base/core/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -35,6 +36,47 @@ bool cr_shape_absent(const struct cr_member *member, const void *value)
         return false;
     }
     return false;
+}
+
+void cr_shape_set_absent(const struct cr_member *member, void *value)
+{
+    void *at = (char *)value + member->offset;
+    switch (member->kind) {
+    case CR_KIND_INTEGER:
+    case CR_KIND_TIME:
+        *(int64_t *)at = CR_NO_INTEGER;
+        break;
+    case CR_KIND_TEXT:
+    case CR_KIND_WORD:
+    case CR_KIND_ID:
+    case CR_KIND_OBJECT:
+        *(const void **)at = NULL;
+        break;
+    case CR_KIND_BOOLEAN:
+        *(bool *)at = false;
+        break;
+    case CR_KIND_NUMBER:
+        *(double *)at = NAN;
+        break;
+    case CR_KIND_BYTES:
+        *(struct cr_bytes *)at = (struct cr_bytes){NULL, 0};
+        break;
+    case CR_KIND_LIST:
+        *(struct cr_list *)at = (struct cr_list){NULL, 0};
+        break;
+    case CR_KIND_TEXTS:
+        *(struct cr_texts *)at = (struct cr_texts){NULL, 0};
+        break;
+    case CR_KIND_INTEGERS:
+        *(struct cr_integers *)at = (struct cr_integers){NULL, 0};
+        break;
+    case CR_KIND_LABELS:
+        *(struct cr_labels *)at = (struct cr_labels){NULL, 0};
+        break;
+    case CR_KIND_JSON:
+        *(struct cr_json *)at = (struct cr_json){NULL, 0};
+        break;
+    }
 }
 
 /* What is being looked at: the member, where it stands, and the pointer that names it. */
@@ -80,6 +122,14 @@ static size_t number_faults(struct cr_call *call, const struct place *place)
     return fault(
         call, place, "out_of_range",
         cr_format(call, "must be %.10g to %.10g", place->member->low, place->member->high));
+}
+
+static size_t text_faults(struct cr_call *call, const struct place *place)
+{
+    const char *value = *(const char *const *)place->value;
+    if ((place->member->flags & CR_PRINTABLE) && !cr_printable(value))
+        return fault(call, place, "not_printable", "holds letters that cannot be shown");
+    return within(call, place, strlen(value), "bytes");
 }
 
 static size_t word_faults(struct cr_call *call, const struct place *place)
@@ -151,6 +201,10 @@ static size_t labels_faults(struct cr_call *call, const struct place *place)
     size_t count = within(call, place, labels->count, "items");
     for (size_t i = 0; i < labels->count; i++) {
         size_t name = strlen(labels->items[i].name);
+        if (!cr_printable(labels->items[i].name) || !cr_printable(labels->items[i].value)) {
+            count += fault(call, place, "not_printable", "holds letters that cannot be shown");
+            continue;
+        }
         if (name >= 1 && name <= CR_LABEL_NAME_MAX &&
             strlen(labels->items[i].value) <= CR_LABEL_VALUE_MAX)
             continue;
@@ -167,7 +221,7 @@ static size_t member_faults(struct cr_call *call, const struct place *place)
     case CR_KIND_INTEGER:
         return integer_faults(call, place);
     case CR_KIND_TEXT:
-        return within(call, place, strlen(*(const char *const *)place->value), "bytes");
+        return text_faults(call, place);
     case CR_KIND_NUMBER:
         return number_faults(call, place);
     case CR_KIND_WORD:

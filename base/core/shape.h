@@ -27,7 +27,8 @@
  *
  * Optional members. With CR_OPTIONAL a member may be left out, with CR_NULLABLE it may be null;
  * read so, it becomes the absent value of its type: CR_NO_INTEGER, NULL, NAN, false, a count of
- * zero or a text of NULL. Written, an absent value is left out (CR_OPTIONAL) or null (CR_NULLABLE).
+ * zero or a text of NULL. Written, an absent value is null (CR_NULLABLE), or left out
+ * (CR_OPTIONAL).
  *
  * Texts that people read. With CR_PRINTABLE a text must be fit for one line without surprise: no
  * control, no bidirectional control, nothing of no width (cr_printable).
@@ -166,6 +167,9 @@ struct cr_shape {
 
 /* Whether the member of value holds the absent value of its type. */
 bool cr_shape_absent(const struct cr_member *member, const void *value);
+
+/* Gives the member of value the absent value of its type. */
+void cr_shape_set_absent(const struct cr_member *member, void *value);
 
 /*
  * Whether every member of value, a struct of the shape, is within its bounds; nested ones too. All

@@ -74,11 +74,11 @@ struct json_value {
     enum json_kind kind;
     bool boolean;
     int64_t integer;
-    double number;        /* of an integer too */
-    const char *text;     /* UTF-8 without NUL, with a NUL behind */
-    size_t length;        /* of text, in bytes */
-    const char *source;   /* where the value stands in the text that was read, which must live on */
-    size_t source_length; /* and how long it is there */
+    double number;                  /* of an integer too */
+    const char *text;               /* UTF-8 without NUL, with a NUL behind */
+    size_t length;                  /* of text, in bytes */
+    const char *source;             /* where the value stands, in a copy of the text */
+    size_t source_length;           /* and how long it is there */
     const struct json_value *items; /* of an array or an object, in the order of the text */
     const char *const *names;       /* of an object, one for each of the items */
     size_t count;                   /* of the items */
