@@ -135,7 +135,7 @@ export function Submit() {
           </div>
         </Panel>
       </form>
-      <AsCommand cli="cresset job run JOB.yaml" url="/v1/jobs" />
+      <AsCommand cli="cresset job run job.yaml" url="/v1/jobs" post="job.json" />
     </>
   );
 }

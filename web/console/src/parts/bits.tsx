@@ -129,8 +129,9 @@ export function Facts({ rows }: { rows: [string, ComponentChildren][] }) {
 }
 
 /* What this page shows, as the command line and as curl give it. */
-export function AsCommand({ cli, url }: { cli: string; url: string }) {
-  const curl = `curl -H "Authorization: Bearer $CRESSET_KEY" '${location.origin}${url}'`;
+export function AsCommand({ cli, url, post }: { cli: string; url: string; post?: string }) {
+  const what = post ? `-H "Idempotency-Key: $(uuidgen)" --json @${post} ` : "";
+  const curl = `curl -H "Authorization: Bearer $CRESSET_KEY" ${what}'${location.origin}${url}'`;
   return (
     <section class="as" aria-label="The same from a terminal">
       <div class="row">
