@@ -192,22 +192,26 @@ foreign := -lyaml -ljansson -lsodium -lpq -lnats -lmicrohttpd -lcurl -lseccomp -
 
 # The tests ----------------------------------------------------------------------------------------
 #
-# Each tests/unit/test_*.c is a program of its own, linked with every library, the top floor first.
+# Each tests/unit/test_*.c is a program of its own, linked with every library, the top floor first;
+# so is each tests/integration/test_*.c, which speaks to real services.
 
 archives := $(patsubst %,$(out)/lib/%.a,$(call reversed,$(libraries)))
 tests    := $(patsubst %.c,$(out)/%,$(wildcard tests/unit/test_*.c))
+integrations := $(patsubst %.c,$(out)/%,$(wildcard tests/integration/test_*.c))
 
-$(tests): $(out)/%: %.c tests/unit/test.h $(archives)
+$(tests) $(integrations): $(out)/%: %.c tests/unit/test.h $(archives)
 	@mkdir -p $(@D)
 	@echo "  test    $<"
 	@$(CC) $(CPPFLAGS) -I. -Ibuild/generated $(CFLAGS) -MMD -MP $< $(LDFLAGS) -Wl,--start-group $(archives) -Wl,--end-group -lcmocka $(foreign) -o $@
 
--include $(tests:=.d)
+-include $(tests:=.d) $(integrations:=.d)
 
-.PHONY: tests run-tests
-tests: $(tests)
+.PHONY: tests run-tests integration
+tests: $(tests) $(integrations)
 run-tests: $(tests)
 	@set -e; for test in $(tests); do $$test; done
+integration: $(integrations)
+	@set -e; for test in $(integrations); do $$test; done
 
 check:
 	@$(MAKE) --no-print-directory MODE=asan run-tests
