@@ -29,6 +29,7 @@ struct link {
     enum link_phase phase;
     int64_t since_ns; /* the phase's beginning */
     int64_t body_size;
+    int ends; /* how often in turn the client's side was seen shut */
     struct link *next, *previous;
 };
 

@@ -34,6 +34,19 @@ static bool slow(const struct link *link, int64_t age_ns)
            link->body_size < age_ns / 1000000000 * HTTP_BODY_RATE_MIN;
 }
 
+/*
+ * Whether the client has shut its side before its request was whole. libmicrohttpd misses an end
+ * that comes in one event with the last bytes. Twice, since those bytes may be under way to its
+ * callback.
+ */
+static bool left_amid(struct link *link)
+{
+    char byte;
+    bool ended = link->phase <= LINK_BODY && recv(link->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+    link->ends = ended ? link->ends + 1 : 0;
+    return link->ends > 1;
+}
+
 static void look_at_links(struct http_server *server, int64_t now)
 {
     for (struct link *link = server->links; link; link = link->next) {
@@ -42,7 +55,7 @@ static void look_at_links(struct http_server *server, int64_t now)
             continue;
         if ((link->phase == LINK_HEAD && age > HTTP_HEAD_DEADLINE_NS) || slow(link, age))
             http_cut(link, &http_request_timeout);
-        else if (link->phase == LINK_IDLE && age > HTTP_KEEP_ALIVE_NS)
+        else if (left_amid(link) || (link->phase == LINK_IDLE && age > HTTP_KEEP_ALIVE_NS))
             shutdown(link->fd, SHUT_RDWR);
         else
             continue;
