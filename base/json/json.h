@@ -22,7 +22,7 @@
 struct json_limits {
     size_t size;    /* in bytes */
     size_t members; /* of one object */
-    bool doubles;   /* read every number as a double, as JCS does; so a wide integer is no fault */
+    bool jcs;       /* as RFC 8785 reads: every number a double, and \u0000 is a letter */
 };
 
 /* Shapes -------------------------------------------------------------------------------------- */
@@ -75,7 +75,7 @@ struct json_value {
     bool boolean;
     int64_t integer;
     double number;                  /* of an integer too */
-    const char *text;               /* UTF-8 without NUL, with a NUL behind */
+    const char *text;               /* UTF-8, without NUL but for jcs, with a NUL behind */
     size_t length;                  /* of text, in bytes */
     const char *source;             /* where the value stands, in a copy of the text */
     size_t source_length;           /* and how long it is there */

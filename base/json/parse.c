@@ -199,8 +199,8 @@ enum cr_status json_parse(struct cr_call *call, const struct json_limits *limits
     CR_TRY(look(call, limits, text, length));
 
     size_t flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY;
-    if (limits->doubles)
-        flags |= JSON_DECODE_INT_AS_REAL;
+    if (limits->jcs)
+        flags |= JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL;
     json_error_t error;
     CR_SCOPED(release) json_t *json = json_loadb(text, length, flags, &error);
     if (!json)
