@@ -300,9 +300,16 @@ unsigned op_reduced_axes(const struct op_site *site);
 bool op_view(const struct op_site *site, const struct tensor *input, struct tensor *ret_view);
 
 /*
- * Runs a site by its meaning, in f64, on the process's memory: what every kernel is held against.
- * Outputs are fresh tensors, which the caller closes (storage_close).
+ * The reference: operations by their meaning, in f64 and on the call's memory. It is what every
+ * kernel, and every gradient, is held against. A builder of it runs what is added to it at once;
+ * put gives it a tensor (of the process's memory) as a value of dtype, get reads a value, which is
+ * f64 whatever its type and may be a view.
  */
+struct op_builder *op_reference_open(struct cr_call *call);
+op_value op_reference_put(struct op_builder *to, unsigned dtype, const struct tensor *tensor);
+const struct tensor *op_reference_get(struct op_builder *to, op_value value);
+
+/* One site by the reference; the outputs are as op_reference_get gives them. */
 enum cr_status op_reference(struct cr_call *call, const struct op_site *site,
                             const struct tensor *inputs, struct tensor *ret_outputs) CR_CHECK;
 
