@@ -2,6 +2,7 @@
 #
 #   make            build every library and program, as they are released
 #   make check      build and run the unit tests, under AddressSanitizer and UBSan
+#   make fuzz       let each fuzzer run for a while
 #   make lint       hold the sources to the rules that no compiler knows
 #   make format     lay them out
 #   make clean      remove build/
@@ -215,6 +216,30 @@ integration: $(integrations)
 
 check:
 	@$(MAKE) --no-print-directory MODE=asan run-tests
+
+# Each tests/fuzz/*.c is a fuzzer (MODE=fuzz). "make fuzz" lets each run on its corpus, and then for
+# FUZZ_SECONDS on what it makes of it. What ever crashed one is added to tests/fuzz/corpus/NAME.
+
+FUZZ_SECONDS ?= 10
+fuzzers := $(patsubst %.c,$(out)/%,$(wildcard tests/fuzz/*.c))
+
+$(fuzzers): $(out)/%: %.c $(archives)
+	@mkdir -p $(@D)
+	@echo "  fuzzer  $<"
+	@$(CC) $(CPPFLAGS) -I. -Ibuild/generated $(CFLAGS) -MMD -MP $< -fsanitize=fuzzer $(LDFLAGS) -Wl,--start-group $(archives) -Wl,--end-group $(foreign) -o $@
+
+-include $(fuzzers:=.d)
+
+.PHONY: fuzz run-fuzzers
+run-fuzzers: $(fuzzers)
+	@set -e; for fuzzer in $(fuzzers); do name=$$(basename $$fuzzer); \
+	    mkdir -p build/fuzz/corpus/$$name tests/fuzz/corpus/$$name; \
+	    $$fuzzer -max_len=4096 -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 -verbosity=0 \
+	        -artifact_prefix=build/fuzz/$$name- build/fuzz/corpus/$$name tests/fuzz/corpus/$$name; \
+	    echo "fuzz $$name: ok"; done
+
+fuzz:
+	@$(MAKE) --no-print-directory MODE=fuzz run-fuzzers
 
 # The rules ----------------------------------------------------------------------------------------
 #

@@ -107,7 +107,8 @@ const char *cr_copy(struct cr_call *call, const void *bytes, size_t length)
     return text;
 }
 
-static void print(char *text, size_t size, const char *format, va_list values)
+__attribute__((format(printf, 3, 0))) static void print(char *text, size_t size, const char *format,
+                                                        va_list values)
 {
     vsnprintf(text, size, format, values);
     for (char *at = text; *at; at++)
