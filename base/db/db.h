@@ -136,7 +136,9 @@ struct db_ops {
     enum cr_status (*begin)(struct cr_call *call, struct db *db, const char *tenant,
                             unsigned flags);
     enum cr_status (*commit)(struct cr_call *call, struct db *db);
-    void (*rollback)(struct db *db);
+    void (*rollback)(struct cr_call *call, struct db *db);
+    enum cr_status (*prepare)(struct cr_call *call, struct db *db,
+                              const struct db_statement *statement);
     enum cr_status (*run)(struct cr_call *call, struct db *db, const struct db_statement *statement,
                           const struct db_value *values, size_t count, struct db_rows *ret_rows);
     enum cr_status (*script)(struct cr_call *call, struct db *db, const char *sql);
