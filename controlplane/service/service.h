@@ -136,11 +136,23 @@ enum cr_status service_outbox(struct cr_call *call, struct db *db, const char *t
 void service_wake(struct cr_call *call, struct service *service, const char *tenant,
                   const char *id);
 
+/* The tenant whose rows who works on: its own, or "operators". */
+const char *service_tenant(const struct principal *who);
+
+/* The connection that who's work runs on: operators, nodes and the engine span tenants. */
+struct db *service_db(const struct service *service, const struct principal *who);
+
 /* "no job job_…": the one sentence for what is not there and for what is another tenant's. */
 enum cr_status service_missing(struct cr_call *call, const char *noun, const char *id) CR_CHECK;
 
 /* The engine as who asks: of what it decides by itself. Static. */
 extern const struct service_ask service_by_engine;
 
-/* Every statement of this library, for db_prepare; each table is for the connection named. */
-enum cr_status service_prepare(struct cr_call *call, struct service *service) CR_CHECK;
+/*
+ * Brings the database of conninfo up to date: applies the files NNNN_what.sql of the folder that it
+ * lacks, in order, each in one transaction as the role of conninfo. ret_applied is their number.
+ *
+ * fails with   CR_CONFLICT: a file that was applied is not there, or has another name
+ */
+enum cr_status service_migrate(struct cr_call *call, const char *conninfo, const char *folder,
+                               int64_t *ret_applied) CR_CHECK;
