@@ -23,7 +23,7 @@
  *         {.method = "GET", .path = "/v1/jobs/{job}", .operation = "jobs_get",
  *          .summary = "One job", .permission = "jobs:read", .scope = API_TENANT, .class = 3,
  *          .success = 200, .flags = API_PARK, .query = &jobs_wait_shape, .gives = &job_shape,
- *          .fails = (const struct cr_code *const[]){&service_not_found, NULL}, .run = get},
+ *          .fails = (const struct cr_code *const[]){&service_code_stale_lease, NULL}, .run = get},
  *         {0},
  *     };
  *
@@ -41,9 +41,7 @@
 struct principal;   /* controlplane/service/service.h: who asks, and what they may */
 struct service;     /* the same: the work of this worker, with its database connection */
 struct service_ask; /* the same: the key, hash and reason under which a mutation is done */
-struct billing_tariff;
 struct api_answer;
-struct api_program;
 struct api;
 
 #define API_PATH_VALUES_MAX 4
@@ -97,23 +95,42 @@ struct api_route {
                           void *ret_reply);
 };
 
+/* One thing that this process needs, and whether it is there. */
+struct api_need {
+    const char *name; /* "database" */
+    bool ok;
+    const char *detail; /* a sentence; NULL for none */
+};
+
 /* What is the same for all calls of the process. Read-only. */
 struct api_settings {
-    const char *region, *domain, *public_origin, *durability, *kind, *version;
-    const char *console_dir, *docs_dir, *log_dir, *artifacts_dir;
-    const struct billing_tariff *tariff;
-    unsigned char cursor_key[32], session_key[32];
-    bool cookie_secure;                /* __Host-cresset; else cresset_dev */
-    struct http_server *server;        /* for wakes; NULL where none serves */
-    const struct api_program *program; /* what only the program knows; NULL in tests */
+    const char *region, *public_origin, *version;
+    const char *console_dir, *docs_dir; /* "": none is served here */
+    unsigned char cursor_key[32];
+    bool cookie_secure;            /* __Host-cresset; else cresset_dev */
+    int64_t rate_read, rate_write; /* of a tenant, in requests a second; bursts last 2 s */
+    bool ops_apart; /* health and metrics are served by the listener named "ops" alone */
+    size_t ops_listener;
+    /* What only the program knows: its needs, struct api_need, and its metrics. */
+    void (*needs)(struct cr_call *call, void *program, struct cr_list *ret_needs);
+    const char *(*metrics)(struct cr_call *call, void *program);
+    /* The log's one line of a call. */
+    void (*log)(void *program, const struct http_ended *ended);
+    void *program;
+    struct api_rate *rate; /* api_rate_open */
 };
+
+/* The buckets of all tenants, of this process. */
+struct api_rate;
+struct api_rate *api_rate_open(void);
+void api_rate_close(struct api_rate *rate);
 
 /* What a handler works with: of one call. */
 struct api {
     const struct api_settings *settings;
     const struct api_route *route;
     struct service *service;
-    const struct principal *who;   /* NULL on public routes without a credential */
+    const struct principal *who;   /* never NULL: PRINCIPAL_NOBODY where no credential was shown */
     const struct service_ask *ask; /* of every MUTATES route: who, key, hash, reason, trace */
     const char *path[API_PATH_VALUES_MAX]; /* values of {…}, in their order */
     const void *query;                     /* struct of route->query, NULL without */
@@ -121,7 +138,9 @@ struct api {
     const char *after;     /* of API_LIST: the last key of the page before, NULL: the first */
     int64_t wait_until_ns; /* of API_PARK: 0 where nothing is to be waited for */
     int64_t version;       /* of If-Match; CR_NO_INTEGER without one */
-    const char *body;      /* as it came, without API_FILE_IN */
+    int64_t seen;          /* of If-None-Match: what parks waits for another version than this */
+    const char *session; /* the cookie's value; NULL for callers with a key, and for public ones */
+    const char *body;    /* as it came, without API_FILE_IN */
     size_t body_size;
     int body_fd;                     /* with API_FILE_IN */
     const struct http_request *http; /* for the few that need a header of their own */
@@ -139,6 +158,9 @@ void api_location(const struct api *api, const char *path);
 void api_field(const struct api *api, const char *name, const char *value);
 void api_status(const struct api *api, int status); /* another success than the row's */
 void api_cookie(const struct api *api, const char *value, int64_t max_age_s); /* "" drops it */
+
+/* The Cresset-CSRF that goes with a session, 64 digits of hex as in the cookie. */
+const char *api_csrf(struct cr_call *call, const char *session);
 
 /* Answers by bytes, or by a file (whose descriptor is taken over; Range is served). */
 void api_bytes(const struct api *api, const char *media, const void *bytes, size_t size);

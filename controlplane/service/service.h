@@ -62,6 +62,7 @@ struct principal {
     const char *node;        /* node_… where it is one */
     const char *actor;       /* as the audit names it: key_…, usr_…, node_…, "engine" */
     const char *permissions; /* separated by commas; "*" holds all */
+    bool suspended;          /* the tenant: it reads, and changes nothing */
 };
 
 /* How a mutation is asked for. */
