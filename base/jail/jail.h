@@ -42,6 +42,12 @@ const char *jail_layer_word(unsigned layer);
 #define JAIL_WANTED \
     (JAIL_LIMITS | JAIL_PRIVILEGES | JAIL_NAMESPACES | JAIL_ROOT | JAIL_LANDLOCK | JAIL_SECCOMP)
 
+/*
+ * Descriptors of the jail's own have numbers from here on, so that a child may place those of the
+ * program below.
+ */
+#define JAIL_DESCRIPTOR_MIN 512
+
 struct jail_config {
     int program;                  /* a descriptor of the program to be started */
     int64_t data_size;            /* bytes of private writable memory (RLIMIT_DATA); 0: no limit */
@@ -57,7 +63,7 @@ extern const char *const jail_libraries[];
 
 /*
  * Prepares a jail: filters compiled, folders opened. The caller closes it; config->program stays
- * the caller's and must be open until the program has been started.
+ * the caller's and may be closed at once.
  *
  * fails with   CR_UNAVAILABLE   this kernel or its libseccomp cannot compile a filter
  */
@@ -85,7 +91,7 @@ void jail_start(const struct jail *jail, char *const argv[]);
  */
 enum cr_status jail_seal(struct cr_call *call) CR_CHECK;
 
-/* In the program: the layers that a process can see of itself: limits, privileges, seccomp. */
+/* In the program, before the seal: the layers that a process can see of itself. */
 unsigned jail_seen(void);
 
 /* What this kernel allows, found by trying in a child of the caller. */
