@@ -65,6 +65,7 @@ struct graph_builder {
     int32_t value_room, node_room, dim_room;
     int32_t *same; /* hash table of nodes, for common subexpressions */
     int32_t same_room;
+    bool plain; /* keeps dead and equal operations, as they came from elsewhere */
 };
 struct graph_builder *graph_build(struct cr_call *call, const char *name);
 

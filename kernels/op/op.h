@@ -339,3 +339,30 @@ op_value op_reduce_sum(struct op_builder *to, op_value x, int axis); /* one axis
 
 /* x summed over what had been broadcast, so that it has the shape of like. */
 op_value op_sum_like(struct op_builder *to, op_value x, op_value like);
+
+/*
+ * Text of types and attributes, as the IR has it: "f32[B, 784]", "axes = [0, 2], keep = true".
+ * Floats are written in C99's hexadecimals, inf, -inf or nan:BITS, and also read in decimals.
+ * extent_of and extent_name (NULL: there are no names) stand for the names of the graph.
+ */
+struct op_text {
+    struct cr_call *call;
+    const char *start, *at;                                               /* ends with a NUL */
+    int64_t (*extent_of)(void *context, const char *name, size_t length); /* < 0, not named: none */
+    void *context;
+};
+bool op_text_take(struct op_text *in, const char *sign);        /* after blanks and comments */
+size_t op_text_word(struct op_text *in, const char **ret_word); /* its length; 0: no word here */
+enum cr_status op_text_wrong(struct op_text *in, const char *what) CR_CHECK; /* with the line */
+enum cr_status op_text_type(struct op_text *in, struct op_type *ret_type) CR_CHECK;
+enum cr_status op_text_integer(struct op_text *in, int64_t *ret_value) CR_CHECK;
+
+/* All attributes of op, until none follows; those left out are as the signature has them. */
+enum cr_status op_text_attrs(struct op_text *in, const struct op *op,
+                             struct op_datum *ret_attrs) CR_CHECK;
+
+const char *op_print_type(struct cr_call *call, const struct op_type *type,
+                          const char *(*extent_name)(void *context, int64_t extent), void *context);
+const char *op_print_attrs(struct cr_call *call, const struct op *op, const struct op_datum *attrs,
+                           const char *(*extent_name)(void *context, int64_t extent),
+                           void *context); /* "" where all are as the signature has them */
