@@ -219,6 +219,26 @@ $(out)/tests/compute/hostile: $(hostile_sources) compute/protocol/frame.h
 
 $(out)/tests/unit/test_compute_launch_launch: $(out)/tests/compute/hostile
 
+# Programs of vectors: the C files of tests/vectors/NAME make build/bin/tests/vectors/NAME, which
+# holds what we compute against the published cases of a folder: make conformance-NAME [DATA=DIR].
+
+define vectors
+objects_vectors_$(1) := $$(patsubst %.c,$(out)/%.o,$$(wildcard tests/vectors/$(1)/*.c))
+$$(objects_vectors_$(1)): $(out)/%.o: %.c Makefile
+	@mkdir -p $$(@D)
+	@$$(CC) $$(CPPFLAGS) -I. -Ibuild/generated $$(CFLAGS) -MMD -MP -c $$< -o $$@
+$(bin)/tests/vectors/$(1): $$(objects_vectors_$(1)) $(foreach used,$(2),$(out)/lib/$(used).a)
+	@mkdir -p $$(@D)
+	@echo "  link    $$@"
+	@$$(CC) $$(LDFLAGS) -Wl,--start-group $$^ -Wl,--end-group $$(foreign) -o $$@
+.PHONY: conformance-$(1)
+conformance-$(1): $(bin)/tests/vectors/$(1)
+	@$(bin)/tests/vectors/$(1) $$(or $$(DATA),../shared/data/$(1))
+-include $$(objects_vectors_$(1):.o=.d)
+endef
+
+$(eval $(call vectors,ledger,$(core) base/json base/crypto policy/tlog policy/provenance billing))
+
 .PHONY: tests run-tests integration
 tests: $(tests) $(integrations)
 run-tests: $(tests)

@@ -43,8 +43,8 @@
 /* Each with its number in the database. A number that was given stays. */
 /* clang-format off */
 #define BILLING_KINDS(row)    row(final, 1) row(interim, 2) row(window, 3) row(correction, 4)
-#define BILLING_OUTCOMES(row) row(open, 0) row(completed, 1) row(tenant_error, 2) row(limit, 3)    \
-                              row(cancelled, 4) row(preempted, 5) row(platform_error, 6)
+#define BILLING_OUTCOMES(row) row(completed, 1) row(tenant_error, 2) row(limit, 3) row(cancelled, 4) \
+                              row(preempted, 5) row(platform_error, 6) row(open, 7)
 #define BILLING_PROGRAMS(row) row(train, 1) row(batch, 2) row(serve, 3) row(tune, 4)
 #define BILLING_METERS(row)   row(device, 1) row(tokens_in, 2) row(tokens_out, 3) row(requests, 4) \
                               row(requests_cut, 5)
@@ -153,6 +153,7 @@ struct billing_reading {
     int64_t seq;       /* of the lease */
     int64_t slices;
     const char *state; /* "held" or "released" */
+    const char *type;  /* written by itself */
 };
 
 /* What a node signs each renewal: the root over its account and its readings. */
@@ -162,6 +163,7 @@ struct billing_statement {
     const char *node;
     const char *root; /* hex */
     int64_t seq;      /* of the boot */
+    const char *type; /* written by itself */
 };
 
 /* What the region signs of a node: that this key is its. */
@@ -171,6 +173,7 @@ struct billing_node_key {
     const char *region;
     int64_t until_us; /* CR_NO_INTEGER: no end yet */
     const char *vkey;
+    const char *type; /* written by itself */
 };
 
 struct cr_bytes billing_reading_write(struct cr_call *call, const struct billing_reading *reading);
@@ -231,7 +234,8 @@ struct billing_record {
     struct cr_list quantities; /* struct billing_quantity */
     const char *reason;        /* NULL but in a correction */
     const char *record, *region, *tenant;
-    int64_t to_us; /* CR_NO_INTEGER but in a window */
+    int64_t to_us;    /* CR_NO_INTEGER but in a window */
+    const char *type; /* written by itself */
 };
 
 struct cr_bytes billing_record_write(struct cr_call *call, const struct billing_record *record);
@@ -291,6 +295,7 @@ struct billing_price {
     int64_t rate_pico;
     const char *region;
     const char *tenant; /* NULL: of the list */
+    const char *type;   /* written by itself */
     const char *unit;   /* "GPU-Seconds", "Core-Seconds", "Tokens", "Requests" */
 };
 

@@ -19,15 +19,17 @@
 #define BILLING_RECEIPT_TYPE      "cresset.receipt/v1"
 
 /* The steps in the order in which they are taken; the first that fails is the verdict. */
-#define BILLING_STEPS(row)                                                                        \
-    row(PARSE, "parse") row(RECORD_SIGNATURE, "record-signature") row(RECORD_TYPE, "record-type") \
-        row(RECORD_FORM, "record-form") row(RECORD_ARITHMETIC, "record-arithmetic")               \
-            row(EVIDENCE_KEY, "evidence-key") row(EVIDENCE_SIGNATURE, "evidence-signature")       \
-                row(EVIDENCE_INCLUSION, "evidence-inclusion") row(EVIDENCE_FORM, "evidence-form") \
-                    row(PRICE_SIGNATURE, "price-signature") row(PRICE_FORM, "price-form")         \
-                        row(PROOF_FORM, "proof-form") row(LOG_ORIGIN, "log-origin")               \
-                            row(LOG_SIGNATURE, "log-signature")                                   \
-                                row(WITNESS_QUORUM, "witness-quorum") row(INCLUSION, "inclusion")
+/* clang-format off */
+#define BILLING_STEPS(row)                                                                         \
+    row(PARSE, "parse")                           row(RECORD_SIGNATURE, "record-signature")        \
+    row(RECORD_TYPE, "record-type")               row(RECORD_FORM, "record-form")                  \
+    row(RECORD_ARITHMETIC, "record-arithmetic")   row(EVIDENCE_KEY, "evidence-key")                \
+    row(EVIDENCE_SIGNATURE, "evidence-signature") row(EVIDENCE_INCLUSION, "evidence-inclusion")    \
+    row(EVIDENCE_FORM, "evidence-form")           row(PRICE_SIGNATURE, "price-signature")          \
+    row(PRICE_FORM, "price-form")                 row(PROOF_FORM, "proof-form")                    \
+    row(LOG_ORIGIN, "log-origin")                 row(LOG_SIGNATURE, "log-signature")              \
+    row(WITNESS_QUORUM, "witness-quorum")         row(INCLUSION, "inclusion")
+/* clang-format on */
 
 #define BILLING_STEP_NAME(name, word) BILLING_STEP_##name,
 enum billing_step { BILLING_STEPS(BILLING_STEP_NAME) BILLING_STEP_COUNT };
