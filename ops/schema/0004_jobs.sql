@@ -194,10 +194,10 @@ CREATE TABLE job_chunk (
     job_id      text NOT NULL,
     lease_epoch bigint NOT NULL,
     member      int NOT NULL DEFAULT 0,
-    stream      text NOT NULL CHECK (stream IN ('log', 'points', 'series')),
+    stream      text NOT NULL CHECK (stream IN ('log', 'points')),
     seq         bigint NOT NULL CHECK (seq >= 0),
     first_step  bigint NOT NULL DEFAULT 0,
-    start_at    bigint NOT NULL DEFAULT 0, -- of a log: bytes of the stream before this chunk
+    series      text[] NOT NULL DEFAULT '{}', -- of points: the name of each series number
     payload     bytea NOT NULL CHECK (octet_length(payload) <= 92160),
     dropped     bigint NOT NULL DEFAULT 0,
     received_us bigint NOT NULL DEFAULT cresset_now_us(),
