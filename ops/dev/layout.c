@@ -44,7 +44,7 @@ static bool reaches(const struct dev *dev)
     if (pid == 0) {
         bool fine = fchdir(dev->checkout) == 0 && setgroups(0, NULL) == 0 &&
                     setgid(dev->gid) == 0 && setuid(dev->uid) == 0 &&
-                    access("build/bin/cressetd", X_OK) == 0;
+                    access("build/bin/cresset", X_OK) == 0;
         _exit(fine ? 0 : 1);
     }
     int status = 1;
