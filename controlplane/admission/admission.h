@@ -45,11 +45,12 @@ struct admission_tenant {
 struct admission_node {
     const char *node;
     const char *name;
-    const char *model; /* "cpu", "h200" */
+    const char *model; /* of all its devices: "cpu", "h200" */
     int64_t node_epoch;
     int64_t memory_mib;
-    bool ready;   /* joined, and neither cordoned, draining, suspect, nor lost */
-    bool leaving; /* draining or retired: not even counted as unhealthy */
+    int64_t device_memory_mib; /* of each of its devices; 0 of CPU slots */
+    bool ready;                /* joined, and neither cordoned, draining, suspect, nor lost */
+    bool leaving;              /* draining or retired: not even counted as unhealthy */
 };
 
 struct admission_device {
