@@ -173,7 +173,7 @@ $(eval $(call library,controlplane/service,$(core) base/json base/crypto base/db
     policy/tlog policy/provenance compute/protocol billing controlplane/admission))
 
 # Floor 4: REST.
-$(eval $(call library,controlplane/api,$(core) base/json base/crypto base/db base/http base/telemetry \
+$(eval $(call library,controlplane/api,$(core) base/json base/crypto base/db base/bus base/http base/telemetry \
     compute/protocol billing controlplane/service))
 
 # Floor 5: the programs.
