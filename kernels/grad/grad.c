@@ -153,6 +153,8 @@ enum cr_status grad_of(struct cr_call *call, const struct graph *graph, int resu
         return cr_fail(call, CR_INVALID, "the graph has no result %d", result);
     for (int32_t i = 0; i < graph->dim_count; i++)
         graph_dim(builder, graph->dims[i].name, graph->dims[i].min, graph->dims[i].max);
+    for (int32_t i = 0; i < graph->dim_count; i++)
+        builder->graph->dims[i].multiple = graph->dims[i].multiple;
     for (int32_t i = 0; i < graph->param_count; i++)
         params[i] = graph_param(builder, graph->values[i].name, &graph->values[i].type);
     for (int i = 0; i < wrt_count; i++)
