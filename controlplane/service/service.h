@@ -23,6 +23,7 @@
 #include "controlplane/service/codes.h"
 
 struct service_secrets; /* controlplane/service/secrets.h */
+struct identity_cache;  /* controlplane/service/identity.h */
 
 /* What is the same for all workers of a process. */
 struct service_config {
@@ -35,6 +36,7 @@ struct service_config {
     const char *log_dir;       /* tiles and checkpoint */
     const char *holder;        /* this process, for engine.holder: "host:pid" */
     const struct service_secrets *secrets;
+    struct identity_cache *identities; /* keys looked up lately; NULL: none are kept */
     /* Wakes whoever is parked on a key in this process; NULL where nobody is. */
     void (*wake)(void *context, const char *key);
     void *wake_context;
