@@ -234,3 +234,27 @@ struct jobs_end {
  */
 enum cr_status jobs_write_end(struct cr_call *call, struct db *db,
                               const struct jobs_end *end) CR_CHECK;
+
+/* A lease epoch that ended without an end of the job. Write the end of its lease first. */
+struct jobs_loss {
+    const char *tenant, *job;
+    int64_t lease_epoch;
+    const char *word; /* of compute.md section 5, or of a decline */
+    const char *detail;
+    /*
+     * The program failed by itself: the job is queued again only where its `retry` says so. Else it
+     * is the platform's loss, which never uses up `retry`.
+     */
+    bool own;
+};
+
+/*
+ * What becomes of the job: it is queued again, after a pause that grows; or, where its stop has a
+ * final cause, or the losses are too many (POISON, PLATFORM_EXHAUSTED), it ends, billed nothing by
+ * this. Tells of the new state. ret_state is that state; NULL where `own` and no retry is left:
+ * then nothing was done, and the caller ends the job.
+ *
+ * fails with   service_code_stale_lease: the job is not live under that lease epoch
+ */
+enum cr_status jobs_lose(struct cr_call *call, struct db *db, const struct service_config *config,
+                         const struct jobs_loss *loss, const char **ret_state) CR_CHECK;

@@ -139,3 +139,19 @@ SELECT why FROM park WHERE class_key = $1
 
 -- name: jobs_rate
 SELECT rate_pico FROM price WHERE price_id = $1
+
+-- name: jobs_lost
+SELECT l.state, l.stop_cause, l.platform_losses, l.retries, j.retry_max, j.retry_on,
+       count(e.*) AS bad, count(DISTINCT e.node_id) AS bad_nodes
+FROM (SELECT * FROM job_live WHERE tenant_id = $1 AND job_id = $2 AND lease_epoch = $3
+        AND state IN ('placing', 'running', 'stopping') FOR UPDATE) l
+JOIN job j USING (tenant_id, job_id)
+LEFT JOIN lease e ON e.tenant_id = l.tenant_id AND e.job_id = l.job_id AND e.word = ANY ($4::text[])
+GROUP BY l.state, l.stop_cause, l.platform_losses, l.retries, j.retry_max, j.retry_on
+
+-- name: jobs_requeue
+UPDATE job_live SET state = 'queued', stop_cause = NULL, stop_until = NULL, code = $4, reason = $5,
+       mark = $6, platform_losses = platform_losses + $7, retries = retries + $8,
+       preempted = preempted + $9, not_before = cresset_now_us() + $10
+WHERE tenant_id = $1 AND job_id = $2 AND lease_epoch = $3
+  AND state IN ('placing', 'running', 'stopping')
