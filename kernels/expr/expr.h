@@ -1,5 +1,5 @@
 /*
- * expr: the formulas of rows. Parse, derive, simplify, evaluate, and emit C.
+ * expr: the formulas of rows. Parse, derive, simplify and evaluate.
  *
  *     formula   expr, or { name "=" expr ";" } with a root each
  *     expr      numbers, names, + - * /, comparisons, c ? a : b, unary -, and the functions
@@ -7,7 +7,7 @@
  *               trunc min max fma sign
  *
  * No loop, no state. Everything that is computed element by element comes out of one such text: the
- * f64 reference, the loops of the CPU, and the gradient.
+ * f64 reference, the tile code of the CPU, and the gradient.
  *
  * Limits    EXPR_NODES_MAX nodes, EXPR_ROOTS_MAX roots, nesting of EXPR_DEPTH_MAX
  * Memory    the call's
@@ -79,11 +79,3 @@ enum cr_status expr_derive(struct cr_call *call, const struct expr *expr,
 
 /* In f64, from the values of the names; ret_roots has root_count. */
 void expr_evaluate(const struct expr *expr, const double *values, double *ret_roots);
-
-/*
- * The formula as lines of C that compute in f32 what is named by the names, and assign to the
- * roots' names in order: "const float t7 = t3 * x;". Functions are those of
- * kernels/expr/functions.h.
- */
-const char *expr_emit_c(struct cr_call *call, const struct expr *expr,
-                        const char *const *root_names);
