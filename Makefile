@@ -283,17 +283,54 @@ doors := jansson.h:base/json libpq-fe.h:base/db postgresql/libpq-fe.h:base/db na
 
 sources := $(shell find $(libraries) $(programs) tests -name '*.[ch]')
 
-lint:
+headers := $(filter %.h,$(sources))
+scripts := $(shell grep -lE '^\#!/bin/(ba)?sh' $(wildcard ops/* ops/*/* tests/e2e/* .ci/*) 2>/dev/null)
+above   := $(patsubst %,$(out)/lib/%.a,$(filter kernels/% policy/% compute/% controlplane/% billing,$(libraries)))
+
+.PHONY: lint-doors lint-headers lint-format lint-cppcheck lint-sizes lint-symbols lint-secrets lint-scripts elf
+lint: lint-doors lint-sizes lint-headers lint-format lint-cppcheck lint-symbols lint-secrets lint-scripts
+
+lint-doors:
 	@for door in $(doors); do \
 	    if grep -l "#include <$${door%:*}>" $(sources) | grep -v "^$${door#*:}/"; \
 	    then echo "   ... may not include $${door%:*}: its door is $${door#*:}"; exit 1; fi; done
 	@if grep -n '#include "\.\./' $(sources); then echo "   ... steps around the view"; exit 1; fi
-	@for header in $(filter %.h,$(sources)); do \
-	    echo "#include \"$$header\"" | $(CC) $(CPPFLAGS) -I. -Ibuild/generated $(CFLAGS) -fsyntax-only -x c - || \
-	    { echo "   ... $$header does not stand alone"; exit 1; }; done
-	@clang-format --dry-run -Werror $(sources)
+
+lint-sizes:
+	@ops/lint/sizes.sh $(sources)
+
+# Each header stands alone: it is compiled by itself, and again only when it changed.
+lint-headers: $(headers:%=build/lint/%.alone)
+build/lint/%.h.alone: %.h
+	@mkdir -p $(@D)
+	@echo '#include "$<"' | $(CC) $(CPPFLAGS) -I. -Ibuild/generated $(CFLAGS) -fsyntax-only -MMD -MP \
+	    -MF $@.d -MT $@ -x c - || { echo "   ... $< does not stand alone"; exit 1; }
+	@touch $@
+-include $(headers:%=build/lint/%.alone.d)
+
+lint-format: $(sources:%=build/lint/%.format)
+build/lint/%.format: % .clang-format
+	@mkdir -p $(@D)
+	@clang-format --dry-run -Werror $<
+	@touch $@
+
+lint-cppcheck:
+	@mkdir -p build/lint/cppcheck
 	@cppcheck --quiet --std=c11 --enable=warning,performance,portability --error-exitcode=1 -I. \
-	    --inline-suppr $(filter-out tests/%,$(filter %.c,$(sources)))
+	    --cppcheck-build-dir=build/lint/cppcheck --inline-suppr $(filter-out tests/%,$(filter %.c,$(sources)))
+
+lint-symbols: $(above)
+	@ops/lint/symbols.sh $(above)
+
+lint-secrets:
+	@node ops/lint/secrets.mjs
+
+lint-scripts:
+	@if command -v shellcheck >/dev/null; then shellcheck $(scripts); fi
+
+# What the released programs are linked as.
+elf: all
+	@ops/lint/elf.sh $(wildcard build/bin/*)
 
 format:
 	clang-format -i $(sources)

@@ -179,6 +179,12 @@ const struct cli_command cli_commands[] = {
     {.noun = "usage", .verb = "records", .summary = "Signed usage records, newest first",
      .operation = "usage_records_list", .method = "GET", .path = "/v1/usage/records", .traits = CLI_LIST,
      .flags = FLAGS(PAGES), .columns = COLUMNS(RECORD_COLUMNS), .run = cli_run_list},
+    {.noun = "usage", .verb = "verify", .arguments = "FILE", .summary = "Whether a receipt is true; asks no server",
+     .traits = CLI_LOCAL,
+     .flags = FLAGS({"trust", 0, "DIR", CLI_OWN, NULL, false, "Folder with the files policy and keys that you trust"}),
+     .run = cli_usage_verify, .example = "cresset usage verify var/receipts/last.json",
+     .more = "Each step is printed; the first that fails is the answer. Exits 0 where the receipt is valid, 1 where it is "
+             "not, 2 where a file cannot be read."},
     {.noun = "invoice", .verb = "ls", .summary = "Invoices, the draft of this month first",
      .operation = "invoices_list", .method = "GET", .path = "/v1/invoices", .traits = CLI_LIST, .flags = FLAGS(PAGES),
      .columns = COLUMNS({"INVOICE", "invoice", false}, {"PERIOD", "period", false}, {"STATE", "state", false},
