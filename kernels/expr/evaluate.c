@@ -14,6 +14,49 @@ static double larger(double a, double b)
     return a > b || isnan(a) ? a : b;
 }
 
+/* What takes one value. */
+static double apply_one(enum expr_kind kind, double a)
+{
+    switch (kind) {
+    case EXPR_EXP:
+        return exp(a);
+    case EXPR_EXP2:
+        return exp2(a);
+    case EXPR_EXPM1:
+        return expm1(a);
+    case EXPR_LOG:
+        return log(a);
+    case EXPR_LOG1P:
+        return log1p(a);
+    case EXPR_SQRT:
+        return sqrt(a);
+    case EXPR_RSQRT:
+        return 1 / sqrt(a);
+    case EXPR_SIN:
+        return sin(a);
+    case EXPR_COS:
+        return cos(a);
+    case EXPR_TANH:
+        return tanh(a);
+    case EXPR_ERF:
+        return erf(a);
+    case EXPR_ABS:
+        return fabs(a);
+    case EXPR_FLOOR:
+        return floor(a);
+    case EXPR_CEIL:
+        return ceil(a);
+    case EXPR_ROUND:
+        return rint(a);
+    case EXPR_TRUNC:
+        return trunc(a);
+    case EXPR_SIGN:
+        return a > 0 ? 1 : a < 0 ? -1 : a;
+    default:
+        return NAN;
+    }
+}
+
 double expr_apply(enum expr_kind kind, double a, double b, double c)
 {
     switch (kind) {
@@ -44,50 +87,17 @@ double expr_apply(enum expr_kind kind, double a, double b, double c)
         return a >= b;
     case EXPR_CHOOSE:
         return a != 0 ? b : c;
-    case EXPR_EXP:
-        return exp(a);
-    case EXPR_EXP2:
-        return exp2(a);
-    case EXPR_EXPM1:
-        return expm1(a);
-    case EXPR_LOG:
-        return log(a);
-    case EXPR_LOG1P:
-        return log1p(a);
-    case EXPR_SQRT:
-        return sqrt(a);
-    case EXPR_RSQRT:
-        return 1 / sqrt(a);
-    case EXPR_SIN:
-        return sin(a);
-    case EXPR_COS:
-        return cos(a);
-    case EXPR_TANH:
-        return tanh(a);
-    case EXPR_ERF:
-        return erf(a);
     case EXPR_POW:
         return pow(a, b);
-    case EXPR_ABS:
-        return fabs(a);
-    case EXPR_FLOOR:
-        return floor(a);
-    case EXPR_CEIL:
-        return ceil(a);
-    case EXPR_ROUND:
-        return rint(a);
-    case EXPR_TRUNC:
-        return trunc(a);
     case EXPR_MIN:
         return smaller(a, b);
     case EXPR_MAX:
         return larger(a, b);
     case EXPR_FMA:
         return fma(a, b, c);
-    case EXPR_SIGN:
-        return a > 0 ? 1 : a < 0 ? -1 : a;
+    default:
+        return apply_one(kind, a);
     }
-    return NAN;
 }
 
 void expr_evaluate(const struct expr *expr, const double *values, double *ret_roots)

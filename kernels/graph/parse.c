@@ -220,7 +220,7 @@ static enum cr_status compare_types(struct reader *reader, const struct statemen
 static enum cr_status read_statement(struct reader *reader)
 {
     struct statement statement = {0};
-    struct op_type types[OP_INPUTS_MAX];
+    struct op_type types[OP_INPUTS_MAX] = {{0}};
     op_value outputs[OP_OUTPUTS_MAX];
     CR_TRY(read_outputs(reader, &statement));
     CR_TRY(read_op(reader, &statement.op));
@@ -236,9 +236,8 @@ static enum cr_status read_statement(struct reader *reader)
     if (statement.output_count != statement.op->signature.output_count)
         return wrong(reader, "the operation gives another number of values");
     for (int i = 0; i < statement.input_count; i++)
-        types[i] = statement.inputs[i] == OP_NO_VALUE
-                       ? (struct op_type){0}
-                       : reader->builder->graph->values[statement.inputs[i]].type;
+        if (statement.inputs[i] != OP_NO_VALUE)
+            types[i] = reader->builder->graph->values[statement.inputs[i]].type;
     struct op_site site = {.op = statement.op,
                            .input_count = statement.input_count,
                            .output_count = statement.output_count,

@@ -11,7 +11,7 @@
 
 struct tlog_hash tlog_empty(void)
 {
-    struct tlog_hash hash;
+    struct tlog_hash hash = {{0}};
     base_crypto_sha256("", 0, hash.bytes);
     return hash;
 }
@@ -19,7 +19,7 @@ struct tlog_hash tlog_empty(void)
 struct tlog_hash tlog_leaf(const void *data, size_t size)
 {
     struct base_crypto_sha256 state;
-    struct tlog_hash hash;
+    struct tlog_hash hash = {{0}};
     base_crypto_sha256_init(&state);
     base_crypto_sha256_add(&state, (const unsigned char[]){PREFIX_LEAF}, 1);
     base_crypto_sha256_add(&state, data, size);
@@ -32,7 +32,7 @@ struct tlog_hash tlog_node(const struct tlog_hash *left, const struct tlog_hash 
     unsigned char bytes[1 + 2 * TLOG_HASH_SIZE] = {PREFIX_NODE};
     memcpy(bytes + 1, left->bytes, TLOG_HASH_SIZE);
     memcpy(bytes + 1 + TLOG_HASH_SIZE, right->bytes, TLOG_HASH_SIZE);
-    struct tlog_hash hash;
+    struct tlog_hash hash = {{0}};
     base_crypto_sha256(bytes, sizeof bytes, hash.bytes);
     return hash;
 }

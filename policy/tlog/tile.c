@@ -143,7 +143,7 @@ static enum cr_status range_of(struct cr_call *call, const struct tlog_tiles *ti
                                int64_t low, int64_t high, struct tlog_hash *ret_hash)
 {
     /* The full subtrees of the range from the left, then joined from the right. */
-    struct tlog_hash parts[TLOG_PROOF_MAX];
+    struct tlog_hash parts[TLOG_PROOF_MAX] = {{{0}}};
     size_t count = 0;
     while (low < high) {
         int64_t rest = high - low;

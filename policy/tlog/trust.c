@@ -187,7 +187,7 @@ bool tlog_quorum(const struct tlog_policy *policy, const bool *cosigned)
         return true;
 
     /* A group names only what stands above it, so one pass downwards decides all. */
-    bool met[TLOG_WITNESSES_MAX + TLOG_GROUPS_MAX];
+    bool met[TLOG_WITNESSES_MAX + TLOG_GROUPS_MAX] = {false};
     for (int i = 0; i < policy->signer_count; i++) {
         const struct tlog_signer *signer = &policy->signers[i];
         int count = 0;
