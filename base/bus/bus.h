@@ -15,9 +15,10 @@
 
 #include "base/core/call.h"
 
-#define BUS_BODY_MAX    4096
-#define BUS_PENDING_MAX 8192 /* messages of a subscription that wait; what comes then is dropped \
-                              */
+#define BUS_BODY_MAX 4096
+#define BUS_PENDING_MAX                                                      \
+    8192 /* messages of a subscription that wait; what comes then is dropped \
+          */
 
 struct bus;
 struct bus_subscription;

@@ -143,13 +143,13 @@ void http_tell(const struct exchange *exchange, struct http_made made,
                const struct http_response *response, const char *code);
 
 /* access.c: libmicrohttpd's callbacks. */
-enum MHD_Result http_access(void *listener, struct MHD_Connection *connection, const char *url,
+enum MHD_Result http_access(void *context, struct MHD_Connection *connection, const char *url,
                             const char *method, const char *version, const char *data, size_t *size,
-                            void **context);
+                            void **request);
 void *http_begin(void *listener, const char *uri, struct MHD_Connection *connection);
-void http_completed(void *listener, struct MHD_Connection *connection, void **context,
+void http_completed(void *context, struct MHD_Connection *connection, void **request,
                     enum MHD_RequestTerminationCode how);
-void http_connected(void *listener, struct MHD_Connection *connection, void **context,
+void http_connected(void *context, struct MHD_Connection *connection, void **ret_link,
                     enum MHD_ConnectionNotificationCode how);
 size_t http_unescape(void *listener, struct MHD_Connection *connection, char *text);
 

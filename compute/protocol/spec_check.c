@@ -206,12 +206,12 @@ static enum cr_status check_cnn(struct cr_call *call, const struct protocol_para
             return rejected(call, "/program/parameters/kernel",
                             cr_format(call, "kernel %lld is larger than the picture of layer %zu",
                                       (long long)kernel, i));
-        rows /= pool;
-        columns /= pool;
-        if (rows == 0 || columns == 0)
+        if (pool > rows || pool > columns)
             return rejected(call, "/program/parameters/pool",
                             cr_format(call, "pool %lld leaves nothing of the picture of layer %zu",
                                       (long long)pool, i));
+        rows /= pool;
+        columns /= pool;
         weights += dense(in * kernel * kernel, parameters->channels.items[i]);
         in = parameters->channels.items[i];
     }
