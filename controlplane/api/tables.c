@@ -4,11 +4,13 @@
 #include <assert.h>
 #include <string.h>
 
+extern const struct api_route node_routes[];
 extern const struct api_route health_routes[], auth_routes[];
 
 const struct api_route *const api_tables[] = {
     health_routes,
     auth_routes,
+    node_routes,
     NULL,
 };
 

@@ -187,7 +187,8 @@ void api_write_reply(struct cr_call *call, struct api_exchange *exchange, void *
         exchange->response->source = answer->source;
     } else if (answer->fd >= 0 || answer->bytes) {
         write_plain(exchange);
-    } else if (route->gives && exchange->response->status != 204) {
+    } else if (route->gives && exchange->response->status != 204 &&
+               exchange->response->status != 304) {
         write_json(call, exchange, reply);
     } else {
         field(exchange, "Cache-Control", "no-store");

@@ -59,10 +59,6 @@ WITH stamped AS (
 INSERT INTO device_state (device_id, at_us, state, reason)
 SELECT device_id, stamp_us, 1, 'joined' FROM stamped
 
--- name: node_key_insert
-INSERT INTO node_key (key_id, issued_us, node_id, vkey, from_us, until_us, payload, signature, leaf_id)
-VALUES ($1, $2, $3, $4, $5, NULL, $6, $7, $8)
-
 -- name: node_api_key_insert
 INSERT INTO api_key (tenant_id, key_id, name, kind, scope, node_id, permissions, created_by)
 VALUES ('nodes', $1, $2, 'dev', 'node', $3, '{node}', $3)
@@ -72,9 +68,8 @@ INSERT INTO api_secret (tenant_id, key_id, credential, hash, pepper)
 VALUES ('nodes', $1, $2, $3, $4)
 
 -- name: node_end_lease
--- A lease whose agent is gone without a result ends at once. $1 lease, $2 node, $3 epoch
-UPDATE lease SET state = 'expired', ended = greatest(granted, cresset_now_us()), word = 'node_lost',
-                 detail = 'the agent of the node was started anew'
+-- $3 epoch, $4 the state that it ends in, $5 word, $6 detail, $7 moment
+UPDATE lease SET state = $4, ended = greatest(granted, $7), word = $5, detail = $6
  WHERE lease_id = $1 AND node_id = $2 AND lease_epoch = $3
    AND state IN ('granted', 'running', 'revoking')
 
@@ -120,11 +115,6 @@ UPDATE lease SET state = 'running', started = greatest(granted, cresset_now_us()
 -- name: node_start_job
 UPDATE job_live SET state = 'running', code = NULL, reason = NULL
  WHERE tenant_id = $1 AND job_id = $2 AND lease_epoch = $3 AND state = 'placing'
-
--- name: node_decline_lease
-UPDATE lease SET state = 'released', ended = greatest(granted, cresset_now_us()), word = $4, detail = $5
- WHERE lease_id = $1 AND node_id = $2 AND lease_epoch = $3 AND state IN ('granted', 'revoking')
-   AND started IS NULL
 
 -- name: node_progress_seq
 SELECT progress_seq AS seq, progress_sha256 AS sha256

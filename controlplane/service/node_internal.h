@@ -15,11 +15,10 @@ struct node_head {
     const char *node, *boot, *lease;
     int64_t lease_epoch, seq;
 };
-#define NODE_HEAD(message)                                                          \
-    &(const struct node_head)                                                       \
-    {                                                                               \
-        (message)->node, (message)->boot, (message)->lease, (message)->lease_epoch, \
-            (message)->seq                                                          \
+#define NODE_HEAD(message)                                                                         \
+    &(const struct node_head)                                                                      \
+    {                                                                                              \
+        (message)->node, (message)->boot, (message)->lease, (message)->lease_epoch, (message)->seq \
     }
 
 /* Whether the one signature of the envelope is by the key. */
@@ -32,3 +31,11 @@ bool node_signed_by(struct cr_call *call, const struct protocol_envelope *envelo
  */
 enum cr_status node_fence(struct cr_call *call, const struct node_lease *lease,
                           const struct node_head *head, const char *boot) CR_CHECK;
+
+/*
+ * Ends a live lease without an end of its job: its devices are free from now on, and the job is
+ * queued again or ends by its losses (jobs_lose). In the open transaction.
+ */
+enum cr_status node_lose(struct cr_call *call, struct db *db, const struct service_config *config,
+                         const struct node_lease *lease, const char *state, const char *word,
+                         const char *detail) CR_CHECK;

@@ -4,7 +4,7 @@
 #include "base/core/id.h"
 #include "base/crypto/credential.h"
 #include "base/json/json.h"
-#include "billing/billing.h"
+#include "controlplane/service/ledger.h"
 #include "controlplane/service/secrets.h"
 
 struct enrollment {
@@ -89,10 +89,10 @@ static enum cr_status write_devices(struct cr_call *call, struct db *db, const s
     const char **ids = cr_new(call, const char *, count);
     for (size_t i = 0; i < count; i++) {
         ids[i] = cr_format(call, "%s/%s", it->node, devices[i].device);
-        CR_TRY(db_exec(call, db, &node_card_upsert,
-                       DB_VALUES(db_text(it->node), db_text(devices[i].card),
-                                 db_text(devices[i].model)),
-                       NULL));
+        CR_TRY(db_exec(
+            call, db, &node_card_upsert,
+            DB_VALUES(db_text(it->node), db_text(devices[i].card), db_text(devices[i].model)),
+            NULL));
         CR_TRY(db_exec(call, db, &node_device_upsert,
                        DB_VALUES(db_text(ids[i]), db_text(it->node), db_text(devices[i].card),
                                  db_text(devices[i].model), db_int(devices[i].memory_mib),
@@ -100,8 +100,8 @@ static enum cr_status write_devices(struct cr_call *call, struct db *db, const s
                                  db_text(devices[i].driver)),
                        NULL));
     }
-    CR_TRY(db_exec(call, db, &node_devices_gone,
-                   DB_VALUES(db_text(it->node), db_texts(ids, count)), NULL));
+    CR_TRY(db_exec(call, db, &node_devices_gone, DB_VALUES(db_text(it->node), db_texts(ids, count)),
+                   NULL));
     return db_exec(call, db, &node_device_states, DB_VALUES(db_text(it->node)), NULL);
 }
 
@@ -116,42 +116,13 @@ static enum cr_status audit(struct cr_call *call, struct db *db, const struct jo
                             const char *action)
 {
     struct service_ask ask = ask_of(call, it->node);
-    return service_audit(call, db, &ask,
-                         &(struct service_mutation){.action = action,
-                                                    .object = it->node,
-                                                    .after = (const char *)cr_copy(
-                                                        call, it->envelope->payload.data,
-                                                        it->envelope->payload.size)},
-                         NULL);
-}
-
-/* The region says that this key is the node's: a signed document, in the log (ledger.md). */
-static enum cr_status write_key(struct cr_call *call, struct db *db, const struct joining *it,
-                                const struct tlog_vkey *vkey, const char *vkey_text)
-{
-    const struct service_config *config = it->service->config;
-    int64_t now = cr_utc_us(call);
-    struct billing_node_key key = {.from_us = now,
-                                   .node = it->node,
-                                   .region = config->domain,
-                                   .until_us = CR_NO_INTEGER,
-                                   .vkey = vkey_text};
-    struct cr_bytes body = billing_node_key_write(call, &key);
-    const char *keyid = cr_format(call, "%s/records", config->domain);
-    struct provenance_envelope signed_key = provenance_sign(
-        call, BILLING_TYPE_NODE_KEY, body, keyid, config->secrets->records);
-    struct service_ask ask = ask_of(call, it->node);
-    int64_t leaf;
-    CR_TRY(service_leaf(call, db, &ask,
-                        &(struct service_mutation){.action = "node.key", .object = it->node},
-                        "node-key", body.data, body.size, &leaf));
-    return db_exec(call, db, &node_key_insert,
-                   DB_VALUES(db_bytes(vkey->id, sizeof vkey->id), db_int(now), db_text(it->node),
-                             db_text(vkey_text), db_int(now), db_bytes(body.data, body.size),
-                             db_bytes(signed_key.signatures[0].sig.data,
-                                      signed_key.signatures[0].sig.size),
-                             db_int(leaf)),
-                   NULL);
+    return service_audit(
+        call, db, &ask,
+        &(struct service_mutation){.action = action,
+                                   .object = it->node,
+                                   .after = (const char *)cr_copy(call, it->envelope->payload.data,
+                                                                  it->envelope->payload.size)},
+        NULL);
 }
 
 /* Development: what the node shows at GET and PUT, where production has a certificate. */
@@ -245,10 +216,9 @@ static enum cr_status insert_node(struct cr_call *call, struct db *db, const str
                   db_text(join->zone), db_text(join->block), db_text(join->rack),
                   db_text(driver_model(join)), db_int((int64_t)join->devices.count),
                   db_int(join->cpu_milli), db_int(join->memory_mib), db_int(join->disk_mib),
-                  db_text(labels_json(call, &join->labels)), db_text(join->address),
-                  db_text(vkey), db_text(join->boot), db_int(join->protocol),
-                  db_text(join->build), db_text(join->engine),
-                  db_text(jail_text(call, &join->jail))),
+                  db_text(labels_json(call, &join->labels)), db_text(join->address), db_text(vkey),
+                  db_text(join->boot), db_int(join->protocol), db_text(join->build),
+                  db_text(join->engine), db_text(jail_text(call, &join->jail))),
         NULL);
     if (status == CR_CONFLICT && strcmp(db_constraint(call, db), "node_name") == 0) {
         cr_forgive(call);
@@ -257,8 +227,8 @@ static enum cr_status insert_node(struct cr_call *call, struct db *db, const str
     return status;
 }
 
-static enum cr_status find_enrollment(struct cr_call *call, struct db *db,
-                                      const struct joining *it, struct enrollment *ret_enrollment)
+static enum cr_status find_enrollment(struct cr_call *call, struct db *db, const struct joining *it,
+                                      struct enrollment *ret_enrollment)
 {
     struct base_crypto_credential credential;
     if (!base_crypto_credential_parse(it->token, strlen(it->token), &credential) ||
@@ -290,27 +260,37 @@ static enum cr_status enrol(struct cr_call *call, struct db *db, struct joining 
 
     it->node = cr_id(call, "node");
     struct tlog_vkey vkey;
-    const char *name = cr_format(call, "%s/node/%s", it->service->config->domain, it->node);
+    const struct service_config *config = it->service->config;
+    const char *name = ledger_node_key_name(call, config, it->node);
     if (!tlog_vkey_make(name, TLOG_ED25519, shown->key, &vkey))
         return cr_fail(call, CR_INTERNAL, "%s cannot name a key", name);
     const char *vkey_text = tlog_vkey_write(call, &vkey);
     CR_TRY(insert_node(call, db, it, vkey_text));
     CR_TRY(write_devices(call, db, it));
-    CR_TRY(write_key(call, db, it, &vkey, vkey_text));
+    struct service_ask ask = ask_of(call, it->node);
+    CR_TRY(ledger_node_key(call, db, config, &ask, it->node, vkey_text));
     it->joined = answer_of(call, it->node, 1, "joining");
     CR_TRY(write_credential(call, db, it, &it->joined.key));
     CR_TRY(audit(call, db, it, "node.enrolled"));
     return use_enrollment(call, db, it, enrollment.credential);
 }
 
+/* Leases of the old boot that left no result end at once; one that is over already is let be. */
 static enum cr_status end_leases(struct cr_call *call, struct db *db, const struct joining *it)
 {
     const struct protocol_ended *ended = it->join.ended.items;
-    for (size_t i = 0; i < it->join.ended.count; i++)
-        CR_TRY(db_exec(call, db, &node_end_lease,
-                       DB_VALUES(db_text(ended[i].lease), db_text(it->node),
-                                 db_int(ended[i].lease_epoch)),
-                       NULL));
+    for (size_t i = 0; i < it->join.ended.count; i++) {
+        struct node_lease lease;
+        bool found;
+        CR_TRY(db_one(call, db, &node_lease_by_id,
+                      DB_VALUES(db_text(ended[i].lease), db_text(it->node)), &node_lease_shape,
+                      &lease, &found));
+        if (!found || lease.ended != CR_NO_INTEGER || lease.lease_epoch != ended[i].lease_epoch ||
+            lease.lease_epoch < lease.highest_epoch)
+            continue;
+        CR_TRY(node_lose(call, db, it->service->config, &lease, "expired", "node_lost",
+                         "the agent of the node was started anew"));
+    }
     return CR_OK;
 }
 
@@ -319,8 +299,8 @@ static enum cr_status come_back(struct cr_call *call, struct db *db, struct join
     struct known known;
     bool found;
     it->node = it->join.node;
-    CR_TRY(db_one(call, db, &node_lock, DB_VALUES(db_text(it->node)), &known_shape, &known,
-                  &found));
+    CR_TRY(
+        db_one(call, db, &node_lock, DB_VALUES(db_text(it->node)), &known_shape, &known, &found));
     if (!found)
         return service_missing(call, "node", it->node);
     struct protocol_join proven;
@@ -330,22 +310,21 @@ static enum cr_status come_back(struct cr_call *call, struct db *db, struct join
         return cr_fail_as(call, &cr_code_permission_denied, "%s is retired", it->node);
 
     const struct protocol_join *join = &it->join;
-    bool anew = strcmp(join->cause, "start") == 0 &&
-                (!known.boot || strcmp(known.boot, join->boot) != 0);
+    bool anew =
+        strcmp(join->cause, "start") == 0 && (!known.boot || strcmp(known.boot, join->boot) != 0);
     if (!anew && known.boot && strcmp(known.boot, join->boot) != 0)
         return cr_fail_as(call, &service_code_stale_boot, "a newer start of %s has joined",
                           it->node);
     CR_TRY(end_leases(call, db, it));
-    CR_TRY(db_exec(call, db, &node_rejoin,
-                   DB_VALUES(db_text(it->node), db_text(join->zone), db_text(join->block),
-                             db_text(join->rack), db_text(driver_model(join)),
-                             db_int((int64_t)join->devices.count), db_int(join->cpu_milli),
-                             db_int(join->memory_mib), db_int(join->disk_mib),
-                             db_text(labels_json(call, &join->labels)), db_text(join->address),
-                             db_bool(anew), db_text(join->boot), db_int(join->protocol),
-                             db_text(join->build), db_text(join->engine),
-                             db_text(jail_text(call, &join->jail))),
-                   NULL));
+    CR_TRY(db_exec(
+        call, db, &node_rejoin,
+        DB_VALUES(db_text(it->node), db_text(join->zone), db_text(join->block), db_text(join->rack),
+                  db_text(driver_model(join)), db_int((int64_t)join->devices.count),
+                  db_int(join->cpu_milli), db_int(join->memory_mib), db_int(join->disk_mib),
+                  db_text(labels_json(call, &join->labels)), db_text(join->address), db_bool(anew),
+                  db_text(join->boot), db_int(join->protocol), db_text(join->build),
+                  db_text(join->engine), db_text(jail_text(call, &join->jail))),
+        NULL));
     CR_TRY(write_devices(call, db, it));
     if (anew)
         CR_TRY(audit(call, db, it, "node.joined"));

@@ -115,35 +115,32 @@ static enum cr_status inputs_of(struct cr_call *call, struct db *db, const char 
             digests[digest_count++] = (struct cr_bytes){digest, 32};
     }
     struct cr_list rows;
-    CR_TRY(db_list(call, db, &node_artifacts_of,
-                   DB_VALUES(db_text(tenant), db_texts(ids, wanted->count),
-                             db_byteses(digests, digest_count)),
-                   &held_shape, &rows));
+    CR_TRY(db_list(
+        call, db, &node_artifacts_of,
+        DB_VALUES(db_text(tenant), db_texts(ids, wanted->count), db_byteses(digests, digest_count)),
+        &held_shape, &rows));
     const struct held *held = rows.items;
     struct protocol_input *inputs = cr_new(call, struct protocol_input, wanted->count);
     size_t count = 0;
     for (size_t i = 0; i < wanted->count; i++)
         for (size_t j = 0; j < rows.count; j++)
             if (names(call, &held[j], wanted->items[i].value)) {
-                inputs[count++] =
-                    (struct protocol_input){wanted->items[i].name,
-                                            cr_hex(call, held[j].sha256.data, 32), held[j].size,
-                                            held[j].kind};
+                inputs[count++] = (struct protocol_input){wanted->items[i].name,
+                                                          cr_hex(call, held[j].sha256.data, 32),
+                                                          held[j].size, held[j].kind};
                 break;
             }
     *ret_inputs = (struct cr_list){inputs, count};
     return CR_OK;
 }
 
-static enum cr_status resume_of(struct cr_call *call, struct db *db,
-                                const struct node_lease *lease,
+static enum cr_status resume_of(struct cr_call *call, struct db *db, const struct node_lease *lease,
                                 const struct protocol_resume **ret_resume)
 {
     struct saved saved;
     bool found;
-    CR_TRY(db_one(call, db, &node_resume_of,
-                  DB_VALUES(db_text(lease->tenant), db_text(lease->job)), &saved_shape, &saved,
-                  &found));
+    CR_TRY(db_one(call, db, &node_resume_of, DB_VALUES(db_text(lease->tenant), db_text(lease->job)),
+                  &saved_shape, &saved, &found));
     *ret_resume = NULL;
     if (!found)
         return CR_OK;

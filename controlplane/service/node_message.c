@@ -2,6 +2,8 @@
 #include "controlplane/service/node_internal.h"
 
 #include "base/json/json.h"
+#include "controlplane/service/jobs.h"
+#include "controlplane/service/ledger.h"
 
 /* clang-format off */
 static const struct cr_member lease_members[] = {
@@ -37,8 +39,7 @@ static bool is_canonical(struct cr_call *call, struct cr_bytes payload)
         return false;
     }
     const char *canonical = json_canonical(call, value);
-    return strlen(canonical) == payload.size &&
-           memcmp(canonical, payload.data, payload.size) == 0;
+    return strlen(canonical) == payload.size && memcmp(canonical, payload.data, payload.size) == 0;
 }
 
 bool node_signed_by(struct cr_call *call, const struct protocol_envelope *envelope,
@@ -110,6 +111,34 @@ struct protocol_ordered node_order(const struct node_lease *lease, int64_t now_u
     return (struct protocol_ordered){
         .order = "stop",
         .cause = lease->revoke_reason ? lease->revoke_reason : "cancel",
-        .grace_s = left <= 0 ? 0 : left / CR_US_A_SECOND > 600 ? 600 : left / CR_US_A_SECOND,
+        .grace_s = left <= 0                     ? 0
+                   : left / CR_US_A_SECOND > 600 ? 600
+                                                 : left / CR_US_A_SECOND,
     };
+}
+
+enum cr_status node_lose(struct cr_call *call, struct db *db, const struct service_config *config,
+                         const struct node_lease *lease, const char *state, const char *word,
+                         const char *detail)
+{
+    int64_t at_us;
+    const char *told;
+    CR_TRY(ledger_stamp(call, db,
+                        &(struct ledger_change){.devices = lease->devices.items,
+                                                .device_count = lease->devices.count,
+                                                .state = LEDGER_FREE,
+                                                .reason = word},
+                        &at_us));
+    CR_TRY(db_exec_fenced(call, db, &node_end_lease,
+                          DB_VALUES(db_text(lease->lease), db_text(lease->node),
+                                    db_int(lease->lease_epoch), db_text(state), db_text(word),
+                                    db_text(detail), db_int(at_us)),
+                          "the lease has ended"));
+    return jobs_lose(call, db, config,
+                     &(struct jobs_loss){.tenant = lease->tenant,
+                                         .job = lease->job,
+                                         .lease_epoch = lease->lease_epoch,
+                                         .word = word,
+                                         .detail = detail},
+                     &told);
 }

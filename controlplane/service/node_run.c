@@ -57,10 +57,10 @@ static enum cr_status start_work(struct cr_call *call, struct db *db, void *cont
                                     db_int(lease->lease_epoch), db_text(start->boot),
                                     db_text(start->runner), db_text(start->engine_class)),
                           "the lease has ended"));
-    CR_TRY(db_exec_fenced(call, db, &node_start_job,
-                          DB_VALUES(db_text(lease->tenant), db_text(lease->job),
-                                    db_int(lease->lease_epoch)),
-                          "the job is placed no more"));
+    CR_TRY(db_exec_fenced(
+        call, db, &node_start_job,
+        DB_VALUES(db_text(lease->tenant), db_text(lease->job), db_int(lease->lease_epoch)),
+        "the job is placed no more"));
     it->told = true;
     return jobs_tell(call, db, it->service->config, lease->tenant, lease->job, NULL);
 }
@@ -89,19 +89,16 @@ static enum cr_status decline_work(struct cr_call *call, struct db *db, void *co
     struct message *it = context;
     const struct node_lease *lease = &it->found;
     const struct protocol_decline *decline = &it->decline;
-    CR_TRY(open_message(call, db, it, PROTOCOL_TYPE_DECLINE, &protocol_decline_shape,
-                        &it->decline));
+    CR_TRY(
+        open_message(call, db, it, PROTOCOL_TYPE_DECLINE, &protocol_decline_shape, &it->decline));
     CR_TRY(node_fence(call, lease, NODE_HEAD(decline), lease->node_boot));
     if (lease->started != CR_NO_INTEGER)
         return forbidden(call, lease);
     if (lease->ended != CR_NO_INTEGER)
         return CR_OK; /* its answer was lost, or the engine was sooner */
     it->told = true;
-    return db_exec_fenced(call, db, &node_decline_lease,
-                          DB_VALUES(db_text(lease->lease), db_text(lease->node),
-                                    db_int(lease->lease_epoch), db_text(decline->word),
-                                    db_text(decline->detail)),
-                          "the lease has ended");
+    return node_lose(call, db, it->service->config, lease, "released", decline->word,
+                     decline->detail);
 }
 
 enum cr_status node_decline(struct cr_call *call, struct service *service,
@@ -150,8 +147,8 @@ static enum cr_status claim_progress(struct cr_call *call, struct db *db, const 
     *ret_new = taken.seq == CR_NO_INTEGER || it->progress.seq > taken.seq;
     if (!*ret_new && it->progress.seq == taken.seq &&
         memcmp(taken.sha256.data, hash, sizeof hash) != 0)
-        return cr_fail_as(call, &service_code_message_differs,
-                          "another message of %s has this seq", it->found.lease);
+        return cr_fail_as(call, &service_code_message_differs, "another message of %s has this seq",
+                          it->found.lease);
     if (!*ret_new)
         return CR_OK;
     return db_exec(call, db, &node_progress_taken,
@@ -242,7 +239,7 @@ static enum cr_status progress_work(struct cr_call *call, struct db *db, void *c
     CR_TRY(protocol_progress_check(call, progress));
     CR_TRY(node_fence(call, lease, NODE_HEAD(progress), lease->boot));
     it->order = node_order(lease, cr_utc_us(call));
-    bool is_new;
+    bool is_new = false;
     CR_TRY(claim_progress(call, db, it, &is_new));
     if (!is_new)
         return CR_OK;
