@@ -31,8 +31,8 @@ static const struct graph *projection(struct cr_call *call, const struct graph *
     for (int32_t i = 0; i < graph->param_count; i++)
         params[i] = graph_param(builder, graph->values[i].name, &graph->values[i].type);
     for (int32_t i = 0; i < graph->result_count; i++)
-        weights[i] = graph_param(builder, cr_format(call, "p%d", i),
-                                 &graph->values[graph->results[i]].type);
+        weights[i] =
+            graph_param(builder, cr_format(call, "p%d", i), &graph->values[graph->results[i]].type);
     graph_inline(builder, graph, params, results);
     for (int32_t i = 0; i < graph->result_count; i++) {
         op_value product = op_mul(&builder->ops, results[i], weights[i]);
