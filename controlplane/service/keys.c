@@ -95,6 +95,37 @@ enum cr_status keys_make(struct cr_call *call, struct db *db, const struct servi
     return make(call, db, config, making, CR_NO_INTEGER, ret_key, ret_secret);
 }
 
+struct bootstrap {
+    const struct service_config *config;
+    const char **ret_key, **ret_secret;
+};
+
+static enum cr_status bootstrap_work(struct cr_call *call, struct db *db, void *context)
+{
+    const struct bootstrap *it = context;
+    static const struct principal program = {.kind = PRINCIPAL_OPERATOR, .actor = "cressetd"};
+    const struct service_ask ask = {.who = &program, .reason = "bootstrap"};
+    const struct key_making making = {
+        .tenant = "operators",
+        .name = "bootstrap",
+        .kind = "opr",
+        .scope = "operator",
+        .permissions = identity_all_permissions(PRINCIPAL_OPERATOR),
+        .created_by = program.actor,
+        .life_us = KEYS_OPERATOR_LIFE_US,
+    };
+    CR_TRY(keys_make(call, db, it->config, &making, it->ret_key, it->ret_secret));
+    struct service_mutation mutation = {.action = "key.created", .object = *it->ret_key};
+    return service_audit(call, db, &ask, &mutation, NULL);
+}
+
+enum cr_status keys_bootstrap(struct cr_call *call, struct service *service, const char **ret_key,
+                              const char **ret_secret)
+{
+    struct bootstrap it = {service->config, ret_key, ret_secret};
+    return db_transaction(call, service->engine_db, "operators", 0, bootstrap_work, &it);
+}
+
 static enum cr_status one(struct cr_call *call, struct db *db, const char *tenant, const char *key,
                           struct key *ret_key)
 {

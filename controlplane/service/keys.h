@@ -15,12 +15,13 @@
 
 #include "controlplane/service/service.h"
 
-#define KEYS_MAX           500 /* that live, of one tenant */
-#define KEYS_NAME_MAX      100
-#define KEYS_LIFE_US       (90 * 24 * INT64_C(3600000000))
-#define KEYS_LIFE_MAX_US   (366 * 24 * INT64_C(3600000000))
-#define KEYS_OVERLAP_S     INT64_C(86400) /* unless said */
-#define KEYS_OVERLAP_MAX_S INT64_C(604800)
+#define KEYS_MAX              500 /* that live, of one tenant */
+#define KEYS_NAME_MAX         100
+#define KEYS_LIFE_US          (90 * 24 * INT64_C(3600000000))
+#define KEYS_LIFE_MAX_US      (366 * 24 * INT64_C(3600000000))
+#define KEYS_OPERATOR_LIFE_US (24 * INT64_C(3600000000))
+#define KEYS_OVERLAP_S        INT64_C(86400) /* unless said */
+#define KEYS_OVERLAP_MAX_S    INT64_C(604800)
 
 /* The resource. secret is there in the answers of create and rotate alone. */
 struct key {
@@ -96,3 +97,10 @@ struct key_making {
 enum cr_status keys_make(struct cr_call *call, struct db *db, const struct service_config *config,
                          const struct key_making *making, const char **ret_key,
                          const char **ret_secret) CR_CHECK;
+
+/*
+ * A key of the region's operators, which lives 24 hours, for whoever may run cressetd on this
+ * machine. The leaf says that the program made it. Its secret is of the call's memory.
+ */
+enum cr_status keys_bootstrap(struct cr_call *call, struct service *service, const char **ret_key,
+                              const char **ret_secret) CR_CHECK;
