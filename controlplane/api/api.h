@@ -112,10 +112,9 @@ struct api_settings {
     bool ops_apart; /* health and metrics are served by the listener named "ops" alone */
     size_t ops_listener;
     /* What only the program knows: its needs, struct api_need, and its metrics. */
-    void (*needs)(struct cr_call *call, void *program, struct cr_list *ret_needs);
+    void (*needs)(struct cr_call *call, void *program, struct service *service,
+                  struct cr_list *ret_needs);
     const char *(*metrics)(struct cr_call *call, void *program);
-    /* The log's one line of a call. */
-    void (*log)(void *program, const struct http_ended *ended);
     void *program;
     struct api_rate *rate; /* api_rate_open */
 };
@@ -188,6 +187,9 @@ struct api_worker {
     const struct api_settings *settings;
     struct service *service;
 };
+/* The operation that a request was matched to, for the log; NULL: none. */
+const struct api_route *api_route_of(const struct http_request *request);
+
 void api_plan(void *owner, const struct http_request *head, struct http_plan *ret_plan);
 enum http_next api_handle(struct cr_call *call, void *worker, struct http_request *request,
                           struct http_response *response);

@@ -12,6 +12,11 @@ static bool apart(const struct api_settings *settings, const struct api_route *r
            (route->group == API_GROUP_OPS) != (listener == settings->ops_listener);
 }
 
+const struct api_route *api_route_of(const struct http_request *request)
+{
+    return request->tag;
+}
+
 /* From the head alone, on a socket thread: which row, and so how long a body may be. */
 void api_plan(void *owner, const struct http_request *head, struct http_plan *ret_plan)
 {

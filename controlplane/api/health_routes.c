@@ -39,7 +39,7 @@ static enum cr_status get_ready(struct cr_call *call, const struct api *api, con
     struct ready *reply = ret_reply;
     reply->ready = true;
     if (api->settings->needs)
-        api->settings->needs(call, api->settings->program, &reply->needs);
+        api->settings->needs(call, api->settings->program, api->service, &reply->needs);
     const struct api_need *needs = reply->needs.items;
     for (size_t i = 0; i < reply->needs.count; i++)
         reply->ready &= needs[i].ok;
