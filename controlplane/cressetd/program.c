@@ -3,6 +3,7 @@
 #include "base/core/log.h"
 #include "base/core/time.h"
 #include "controlplane/cressetd/cressetd.h"
+#include "controlplane/service/identity.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -86,6 +87,7 @@ static void fill_settings(struct program *program)
         .artifacts_dir = config->artifacts_dir,
         .log_dir = config->log_dir,
         .secrets = &program->secrets,
+        .identities = identity_cache_open(),
         .wake = wake,
         .wake_context = program,
     };
@@ -144,6 +146,7 @@ void program_close(struct program *program)
         bus_close(&program->env, program->bus);
     metrics_close(&program->metrics);
     api_rate_close(program->settings.rate);
+    identity_cache_close(&program->service_config.identities);
     base_crypto_wipe(program->settings.cursor_key, sizeof program->settings.cursor_key);
     service_secrets_close(&program->secrets);
 }

@@ -1,6 +1,7 @@
 /* verbs: what cressetd does besides serving. */
 #include "base/core/log.h"
 #include "controlplane/cressetd/cressetd.h"
+#include "controlplane/service/sessions.h"
 
 #include <string.h>
 
@@ -59,6 +60,18 @@ static enum cr_status do_migrate(struct cr_call *call, struct program *program,
     return CR_OK;
 }
 
+static enum cr_status do_login_code(struct cr_call *call, struct program *program,
+                                    const struct asked *asked)
+{
+    const char *code;
+    if (!asked->tenant == !asked->operator_)
+        return cr_fail(call, CR_INVALID, "say --tenant NAME or --operator");
+    CR_TRY(program_open(call, asked->config, false, program));
+    CR_TRY(sessions_code(call, &program->services[0], asked->tenant, &code));
+    puts(code);
+    return CR_OK;
+}
+
 static enum cr_status do_print(struct cr_call *call, const char *what)
 {
     static const struct {
@@ -87,6 +100,7 @@ static const struct verb {
 } verbs[] = {
     {"serve", do_serve},
     {"migrate", do_migrate},
+    {"login-code", do_login_code},
 };
 
 static int finish(const struct cr_call *call, enum cr_status status)
