@@ -141,7 +141,8 @@ enum http_next api_handle(struct cr_call *call, void *worker, struct http_reques
     if (!exchange.api.route)
         return finish(call, &exchange, no_route(call, &exchange), NULL);
     exchange.ask.sealed = (exchange.api.route->flags & API_SECRET_ONCE) != 0;
-    return finish(call, &exchange, run(call, &exchange, &reply), reply);
+    enum cr_status status = run(call, &exchange, &reply);
+    return finish(call, &exchange, status, reply);
 }
 
 /* Cookies: of the console's session alone. */
