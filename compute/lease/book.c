@@ -16,7 +16,12 @@ static struct lease_command *add(struct turn *turn, enum lease_command_kind kind
 {
     assert(turn->out->count < LEASE_COMMANDS_MAX);
     struct lease_command *command = &turn->out->items[turn->out->count++];
-    *command = (struct lease_command){.kind = kind, .entry = entry, .cause = -1};
+    const struct lease_entry *it = &turn->book->entries[entry];
+    *command = (struct lease_command){.kind = kind,
+                                      .entry = entry,
+                                      .lease = cr_copy(turn->call, it->lease, strlen(it->lease)),
+                                      .lease_epoch = it->lease_epoch,
+                                      .cause = -1};
     return command;
 }
 
@@ -28,10 +33,11 @@ static struct lease_entry *entry_of(struct turn *turn, int entry)
 /* A record about the lease, to be on the disk before what is commanded behind it. */
 static struct protocol_record *journal(struct turn *turn, int entry, enum protocol_record_type type)
 {
-    const struct lease_entry *it = entry_of(turn, entry);
     struct lease_command *command = add(turn, LEASE_DO_JOURNAL, entry);
-    command->record = (struct protocol_record){
-        .type = type, .lease = it->lease, .lease_epoch = it->lease_epoch, .at_ns = turn->now_ns};
+    command->record = (struct protocol_record){.type = type,
+                                               .lease = command->lease,
+                                               .lease_epoch = command->lease_epoch,
+                                               .at_ns = turn->now_ns};
     return &command->record;
 }
 

@@ -121,7 +121,9 @@ enum lease_command_kind {
 
 struct lease_command {
     enum lease_command_kind kind;
-    int entry;
+    int entry;         /* where the lease stands, or stood before FORGET */
+    const char *lease; /* its id, of the call's memory */
+    int64_t lease_epoch;
     struct protocol_record record; /* JOURNAL; its texts are the book's or the event's */
     const char *word, *detail;     /* DECLINE */
     int64_t until_ns;              /* KEEP */

@@ -87,3 +87,12 @@ size_t api_route_codes(const struct api_route *route,
 
 /* "read", "write" or NULL: the bucket that a route draws from, and how much. */
 const char *api_rate_policy(const struct api_route *route, int64_t *ret_cost);
+
+struct artifacts_part; /* controlplane/service/artifacts.h */
+
+/*
+ * Which bytes of an upload the body of an API_FILE_IN route is: by Content-Range, or all from the
+ * first without one. fails with cr_code_invalid_header
+ */
+enum cr_status api_part(struct cr_call *call, const struct api *api,
+                        struct artifacts_part *ret_part) CR_CHECK;

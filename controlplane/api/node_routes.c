@@ -91,6 +91,44 @@ static enum cr_status complete(struct cr_call *call, const struct api *api, cons
     return ledger_complete(call, api->service, api->who, api_id(api, "lease"), body, ret_accepted);
 }
 
+struct lease_query {
+    const char *lease;
+};
+static const struct cr_member lease_query_members[] = {
+    CR_ID(struct lease_query, lease, "lse", .about = "The live lease for which it is read"),
+};
+static const struct cr_shape lease_query_shape = CR_SHAPE(struct lease_query, lease_query_members);
+
+static enum cr_status artifact_get(struct cr_call *call, const struct api *api, const void *query,
+                                   void *ret_nothing)
+{
+    (void)ret_nothing;
+    const struct lease_query *asked = query;
+    struct artifact artifact;
+    struct cr_file file;
+    CR_TRY(node_artifact_open(call, api->service, api->who, asked->lease, api_id(api, "digest"),
+                              &artifact, &file));
+    api_field(api, "ETag", cr_format(call, "\"sha256:%s\"", artifact.sha256));
+    api_file(api, "application/octet-stream", file.descriptor, artifact.size);
+    return CR_OK;
+}
+
+static enum cr_status artifact_put(struct cr_call *call, const struct api *api, const void *query,
+                                   void *ret_upload)
+{
+    struct artifacts_part part;
+    struct artifact artifact;
+    CR_TRY(api_part(call, api, &part));
+    CR_TRY(node_artifact_put(call, api->service, api->ask, api_id(api, "digest"), query, &part,
+                             &artifact));
+    bool held = strcmp(artifact.state, "held") == 0;
+    *(struct protocol_upload *)ret_upload =
+        (struct protocol_upload){.offset = artifact.offset, .held = held};
+    if (!held)
+        api_status(api, 202);
+    return CR_OK;
+}
+
 /* clang-format off */
 #define CODES(...) ((const struct cr_code *const[]){__VA_ARGS__, NULL})
 #define NODE(verb, where, who, name, what, ...)                                                        \
@@ -134,6 +172,13 @@ const struct api_route node_routes[] = {
          .takes = &protocol_renew_shape, .gives = &protocol_renewed_shape,
          .fails = CODES(&cr_code_bad_signature, &service_code_stale_boot,
                         &service_code_stale_lease, &service_code_usage_contradiction)),
+    NODE("GET", "artifacts/{digest}", API_NODE, artifact_get, "Bytes that a lease reads",
+         .flags = API_FILE_OUT, .success = 200, .query = &lease_query_shape),
+    NODE("PUT", "artifacts/{digest}", API_NODE, artifact_put, "Bytes that a lease has made",
+         .flags = API_FILE_IN | API_MUTATES, .success = 200, .query = &node_upload_shape,
+         .gives = &protocol_upload_shape,
+         .fails = CODES(&service_code_stale_lease, &cr_code_upload_mismatch,
+                        &cr_code_read_only)),
     {0},
 };
 /* clang-format on */

@@ -15,7 +15,7 @@
 
 #include "compute/protocol/frame.h"
 #include "compute/protocol/protocol.h"
-#include "controlplane/service/service.h"
+#include "controlplane/service/artifacts.h"
 
 #define NODE_LOG_MAX    (INT64_C(16) << 20) /* bytes of log that are kept of a job */
 #define NODE_POINTS_MAX (INT64_C(8) << 20)  /* bytes of points */
@@ -97,3 +97,25 @@ enum cr_status node_decline(struct cr_call *call, struct service *service,
 
 /* What a lease is told: continue, stop with its cause and what is left of its grace, or drop. */
 struct protocol_ordered node_order(const struct node_lease *lease, int64_t now_us);
+
+/*
+ * GET /v1/node/artifacts/{digest}: an input, the program or the newest checkpoint of a live lease
+ * of this node; an open file, which the caller closes. cr_code_not_found for all else.
+ */
+enum cr_status node_artifact_open(struct cr_call *call, struct service *service,
+                                  const struct principal *who, const char *lease,
+                                  const char *digest, struct artifact *ret_artifact,
+                                  struct cr_file *ret_file) CR_CHECK;
+
+/* PUT /v1/node/artifacts/{digest}: what a live lease of this node has made. */
+struct node_upload {
+    const char *lease;
+    const char *kind;
+    int64_t size;
+};
+extern const struct cr_shape node_upload_shape; /* of the query */
+enum cr_status node_artifact_put(struct cr_call *call, struct service *service,
+                                 const struct service_ask *ask, const char *digest,
+                                 const struct node_upload *upload,
+                                 const struct artifacts_part *part,
+                                 struct artifact *ret_artifact) CR_CHECK;
