@@ -201,13 +201,25 @@ static enum cr_status commit(struct cr_call *call, struct db *db)
 /* Statements ------------------------------------------------------------------------------------
  */
 
+/* The header of an .sql file is a table of its own in each file that includes it: the name counts.
+ */
+static size_t place_of(const struct db *db, const struct db_statement *statement)
+{
+    uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
+    for (const char *at = statement->name; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * 0x100000001b3;
+    size_t place = hash % WIRE_PREPARED_MAX;
+    while (db->prepared[place] && db->prepared[place] != statement &&
+           strcmp(db->prepared[place]->name, statement->name) != 0)
+        place = (place + 1) % WIRE_PREPARED_MAX;
+    return place;
+}
+
 static enum cr_status prepare(struct cr_call *call, struct db *db,
                               const struct db_statement *statement)
 {
-    size_t at = ((uintptr_t)statement / _Alignof(struct db_statement)) % WIRE_PREPARED_MAX;
-    while (db->prepared[at] && db->prepared[at] != statement)
-        at = (at + 1) % WIRE_PREPARED_MAX;
-    if (db->prepared[at] == statement)
+    size_t place = place_of(db, statement);
+    if (db->prepared[place])
         return CR_OK;
     if (db->prepared_count >= WIRE_PREPARED_MAX / 2)
         return cr_fail(call, CR_INTERNAL, "more than %d statements", WIRE_PREPARED_MAX / 2);
@@ -217,7 +229,7 @@ static enum cr_status prepare(struct cr_call *call, struct db *db,
         return cr_fail(call, CR_UNAVAILABLE, "the database connection broke: %s",
                        PQerrorMessage(db->conn));
     CR_TRY(answer(call, db, &result));
-    db->prepared[at] = statement;
+    db->prepared[place] = statement;
     db->prepared_count++;
     return CR_OK;
 }

@@ -14,7 +14,7 @@ struct db {
     bool warned;         /* a notice of severity WARNING came since wire_send */
     char sqlstate[6];
     char constraint[64];
-    /* What is prepared on this connection: open addressing by the statement's address. */
+    /* What is prepared on this connection: open addressing by the statement's name. */
     const struct db_statement *prepared[WIRE_PREPARED_MAX];
     size_t prepared_count;
 };

@@ -24,6 +24,15 @@ BEGIN
 END
 $$;
 
+-- Ids sort by their bytes, in pages of lists and in the books of the engine.
+DO $$
+BEGIN
+    IF (SELECT datcollate FROM pg_database WHERE datname = current_database()) <> 'C' THEN
+        RAISE EXCEPTION 'the database must be made with LC_COLLATE C';
+    END IF;
+END
+$$;
+
 REVOKE CREATE ON SCHEMA public FROM PUBLIC;
 GRANT USAGE ON SCHEMA public TO cresset_app, cresset_engine, cresset_ledger;
 
