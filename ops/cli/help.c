@@ -1,7 +1,9 @@
 /* Help, and the other texts that are made of the table: completion, manual, reference. */
 #include "ops/cli/cli.h"
 
-#include <ctype.h>
+#include "base/core/file.h"
+
+#define CLI_VALUE_MAX ((size_t)8 << 20) /* bytes of a file of print value */
 
 const char *cli_words(struct cr_call *call, const struct cli_command *command)
 {
@@ -188,6 +190,22 @@ static void print_table(struct cr_call *call)
     }
 }
 
+/* One value of a JSON file: what scripts need of documents that they have. */
+static enum cr_status print_value(struct cr_call *call, struct cli *cli)
+{
+    const struct json_limits limits = {.size = CLI_VALUE_MAX, .members = JSON_MEMBERS_MAX};
+    const struct json_value *value;
+    struct cr_bytes bytes;
+    if (cli->argument_count != 3)
+        return cr_fail(call, CR_INVALID, "print value takes FILE and JSONPATH");
+    CR_TRY(cr_file_read(call, cli->arguments[1], CLI_VALUE_MAX, &bytes));
+    CR_TRY(json_parse(call, &limits, (const char *)bytes.data, bytes.size, &value));
+    cli->format = CLI_JSONPATH;
+    cli->jsonpath = cli->arguments[2];
+    cli_show(call, cli, value);
+    return call->status;
+}
+
 enum cr_status cli_print(struct cr_call *call, struct cli *cli)
 {
     const char *what = cli->arguments[0];
@@ -197,7 +215,10 @@ enum cr_status cli_print(struct cr_call *call, struct cli *cli)
         print_nouns();
     else if (strcmp(what, "table") == 0)
         print_table(call);
+    else if (strcmp(what, "value") == 0)
+        return print_value(call, cli);
     else
-        return cr_fail(call, CR_INVALID, "print takes manual, nouns or table, not '%s'", what);
+        return cr_fail(call, CR_INVALID, "print takes manual, nouns, table or value, not '%s'",
+                       what);
     return CR_OK;
 }

@@ -253,7 +253,7 @@ const struct cli_command cli_commands[] = {
     {.noun = "open", .arguments = "[ID]", .summary = "Print the console's address of a thing", .run = cli_open},
     {.noun = "completion", .arguments = "SHELL", .summary = "Completion for bash, zsh or fish",
      .traits = CLI_LOCAL, .run = cli_completion, .example = "source <(cresset completion bash)"},
-    {.noun = "print", .arguments = "WHAT [NOUN]", .summary = "The manual, or the table of commands as JSON",
+    {.noun = "print", .arguments = "WHAT [ARGUMENT...]", .summary = "The manual, the table of commands, or a value of a JSON file",
      .traits = CLI_LOCAL, .run = cli_print},
 
     /* Operators */
