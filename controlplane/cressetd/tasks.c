@@ -6,6 +6,7 @@
 #include "base/core/log.h"
 #include "base/core/time.h"
 #include "controlplane/cressetd/cressetd.h"
+#include "controlplane/service/engine.h"
 
 #include <string.h>
 
@@ -23,6 +24,7 @@ struct task {
 };
 
 static const struct task tasks[] = {
+    {"engine", ENGINE_BEAT_NS, engine_turn, engine_close},
     {0},
 };
 

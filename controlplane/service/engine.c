@@ -8,63 +8,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NUDGES_MAX     1                     /* one is as good as many */
-#define TICK_NS        (30 * CR_NS_A_SECOND) /* deadline of one turn of the loop */
-#define PAUSE_NS       CR_NS_A_SECOND        /* after a turn that failed */
 #define KEEP_NS        (60 * CR_NS_A_SECOND) /* between two looks at what is old */
+#define LEAVE_NS       CR_NS_A_SECOND        /* for the goodbye */
 #define KEEP_KEYS_US   (7 * CR_US_A_DAY)
 #define KEEP_EVENTS_US (14 * CR_US_A_DAY)
 
 _Static_assert(ENGINE_RENEW_NS < ENGINE_QUIET_NS && ENGINE_QUIET_NS < ENGINE_TTL_NS,
                "a holder falls silent before another may take over");
 
-struct engine *engine_open(const struct cr_env *env, const struct engine_config *config)
-{
-    struct engine *engine = calloc(1, sizeof *engine);
-    if (!engine)
-        abort();
-    engine->env = *env;
-    engine->config = *config;
-    engine->service = (struct service){.config = config->service, .bus = config->bus};
-    engine->nudges = cr_mailbox_open(NUDGES_MAX);
-    pthread_mutex_init(&engine->lock, NULL);
-    return engine;
-}
+struct engine_gauges engine_gauges;
+pthread_mutex_t engine_gauges_lock = PTHREAD_MUTEX_INITIALIZER;
 
-void engine_close(struct engine *engine)
+struct engine_gauges engine_read(void)
 {
-    db_close(&engine->env, engine->service.db);
-    admission_close(engine->books);
-    cr_mailbox_close(&engine->nudges);
-    pthread_mutex_destroy(&engine->lock);
-    free(engine->beats);
-    free(engine);
-}
-
-void engine_nudge(struct engine *engine)
-{
-    static char nudge;
-    (void)cr_mailbox_put(engine->nudges, &nudge); /* full: one is waiting already */
-}
-
-void engine_stop(struct engine *engine)
-{
-    atomic_store(&engine->stopping, true);
-    engine_nudge(engine);
-}
-
-struct engine_gauges engine_read(struct engine *engine)
-{
-    pthread_mutex_lock(&engine->lock);
-    struct engine_gauges gauges = engine->gauges;
-    pthread_mutex_unlock(&engine->lock);
+    pthread_mutex_lock(&engine_gauges_lock);
+    struct engine_gauges gauges = engine_gauges;
+    pthread_mutex_unlock(&engine_gauges_lock);
     return gauges;
 }
 
-static void say(struct engine *engine, const char *level, const char *what, const char *reason)
+int64_t engine_held(void)
 {
-    if (engine->config.said)
-        engine->config.said(engine->config.context, level, what, reason);
+    struct engine_gauges gauges = engine_read();
+    return gauges.holds ? gauges.epoch : 0;
 }
 
 /* The epoch -------------------------------------------------------------------------------------
@@ -98,9 +64,10 @@ enum cr_status engine_look(struct cr_call *call, struct service *service,
 
 enum cr_status engine_hold_epoch(struct cr_call *call, struct engine *engine, struct db *db)
 {
-    return db_exec_fenced(call, db, &engine_hold,
-                          DB_VALUES(db_text(engine->config.service->region), db_int(engine->epoch)),
-                          "another process holds the engine's epoch");
+    return db_exec_fenced(
+        call, db, &engine_hold,
+        DB_VALUES(db_text(engine->service->config->region), db_int(engine->epoch)),
+        "another process holds the engine's epoch");
 }
 
 static enum cr_status hold_and_run(struct cr_call *call, struct db *db, void *context)
@@ -112,7 +79,7 @@ static enum cr_status hold_and_run(struct cr_call *call, struct db *db, void *co
 
 enum cr_status engine_transaction(struct cr_call *call, unsigned flags, struct engine_work *work)
 {
-    return db_transaction(call, work->engine->service.db, NULL, flags, hold_and_run, work);
+    return db_transaction(call, work->engine->service->engine_db, NULL, flags, hold_and_run, work);
 }
 
 /*
@@ -123,12 +90,13 @@ enum cr_status engine_transaction(struct cr_call *call, unsigned flags, struct e
 static enum cr_status take(struct cr_call *call, struct engine *engine, bool *ret_taken)
 {
     struct taken taken;
-    const char *region = engine->config.service->region;
+    const char *region = engine->service->config->region;
     int64_t sent_ns = cr_now_ns(call);
-    CR_TRY(db_exec(call, engine->service.db, &engine_row, DB_VALUES(db_text(region)), NULL));
-    CR_TRY(db_one(call, engine->service.db, &engine_take,
-                  DB_VALUES(db_text(region), db_text(engine->config.service->holder),
-                            db_text(engine->config.holder_url), db_int(engine->epoch),
+    CR_TRY(
+        db_exec(call, engine->service->engine_db, &engine_row, DB_VALUES(db_text(region)), NULL));
+    CR_TRY(db_one(call, engine->service->engine_db, &engine_take,
+                  DB_VALUES(db_text(region), db_text(engine->service->config->holder),
+                            db_text(engine->service->config->public_origin), db_int(engine->epoch),
                             db_int(ENGINE_TTL_NS / 1000)),
                   &taken_shape, &taken, ret_taken));
     if (!*ret_taken)
@@ -143,8 +111,7 @@ static enum cr_status take(struct cr_call *call, struct engine *engine, bool *re
 static void lose_epoch(struct engine *engine)
 {
     engine->holds = false;
-    atomic_store(&engine->shared_epoch, 0);
-    ENGINE_COUNT(engine, holds = false);
+    ENGINE_COUNT(holds = false);
 }
 
 static enum cr_status take_over(struct cr_call *call, struct engine *engine)
@@ -157,14 +124,12 @@ static enum cr_status take_over(struct cr_call *call, struct engine *engine)
     engine_forget_beats(engine);
     engine->clock_us = 0;
     engine->holds = true;
-    atomic_store(&engine->shared_epoch, engine->epoch);
-    pthread_mutex_lock(&engine->lock);
-    engine->gauges.holds = true;
-    engine->gauges.epoch = engine->epoch;
-    engine->gauges.since = engine->since;
-    engine->gauges.takeovers++;
-    pthread_mutex_unlock(&engine->lock);
-    say(engine, "info", "engine_taken", cr_format(call, "epoch %lld", (long long)engine->epoch));
+    pthread_mutex_lock(&engine_gauges_lock);
+    engine_gauges.holds = true;
+    engine_gauges.epoch = engine->epoch;
+    engine_gauges.since = engine->since;
+    engine_gauges.takeovers++;
+    pthread_mutex_unlock(&engine_gauges_lock);
     return CR_OK;
 }
 
@@ -173,8 +138,8 @@ static enum cr_status renew(struct cr_call *call, struct engine *engine)
     int64_t sent_ns = cr_now_ns(call);
     if (sent_ns - engine->renewed_ns < ENGINE_RENEW_NS)
         return CR_OK;
-    CR_TRY(db_exec_fenced(call, engine->service.db, &engine_renew,
-                          DB_VALUES(db_text(engine->config.service->region), db_int(engine->epoch),
+    CR_TRY(db_exec_fenced(call, engine->service->engine_db, &engine_renew,
+                          DB_VALUES(db_text(engine->service->config->region), db_int(engine->epoch),
                                     db_int(ENGINE_TTL_NS / 1000)),
                           "another process holds the engine's epoch"));
     engine->renewed_ns = sent_ns;
@@ -189,7 +154,7 @@ static enum cr_status keep(struct cr_call *call, struct engine *engine)
     if (cr_now_ns(call) - engine->kept_ns < KEEP_NS)
         return CR_OK;
     engine->kept_ns = cr_now_ns(call);
-    struct db *db = engine->service.db;
+    struct db *db = engine->service->engine_db;
     CR_TRY(db_exec(call, db, &engine_forget_keys, DB_VALUES(db_int(KEEP_KEYS_US)), NULL));
     CR_TRY(db_exec(call, db, &engine_forget_events, DB_VALUES(db_int(KEEP_EVENTS_US)), NULL));
     CR_TRY(db_exec(call, db, &engine_forget_batches, DB_VALUES(db_int(KEEP_KEYS_US)), NULL));
@@ -199,16 +164,15 @@ static enum cr_status keep(struct cr_call *call, struct engine *engine)
 static void show(struct engine *engine)
 {
     struct admission_gauges read = admission_read(engine->books);
-    pthread_mutex_lock(&engine->lock);
-    engine->gauges.waiting = read.waiting;
-    engine->gauges.devices = read.devices;
-    engine->gauges.held = read.held;
-    engine->gauges.classes = read.classes;
-    pthread_mutex_unlock(&engine->lock);
+    pthread_mutex_lock(&engine_gauges_lock);
+    engine_gauges.waiting = read.waiting;
+    engine_gauges.devices = read.devices;
+    engine_gauges.held = read.held;
+    engine_gauges.classes = read.classes;
+    pthread_mutex_unlock(&engine_gauges_lock);
 }
 
-/* ret_busy: there was work, and so there may be more. */
-static enum cr_status work(struct cr_call *call, struct engine *engine, bool *ret_busy)
+static enum cr_status work(struct cr_call *call, struct engine *engine, bool *ret_more)
 {
     size_t events, ended, granted = 0;
     CR_TRY(renew(call, engine));
@@ -219,62 +183,53 @@ static enum cr_status work(struct cr_call *call, struct engine *engine, bool *re
         CR_TRY(engine_grant(call, engine, &granted));
     CR_TRY(keep(call, engine));
     show(engine);
-    *ret_busy = events + ended + granted > 0;
+    *ret_more = events + ended + granted > 0;
     return CR_OK;
 }
 
-static enum cr_status connect(struct cr_call *call, struct engine *engine)
+static enum cr_status turn(struct cr_call *call, struct engine *engine, bool *ret_more)
 {
-    if (engine->service.db)
-        return CR_OK;
-    CR_TRY(db_open(call, &engine->config.database, &engine->service.db));
-    engine->service.engine_db = engine->service.db;
-    return db_prepare(call, engine->service.db, engine_statements);
-}
-
-static enum cr_status turn(struct cr_call *call, struct engine *engine, bool *ret_busy)
-{
-    *ret_busy = false;
-    CR_TRY(connect(call, engine));
+    *ret_more = false;
     if (!engine->holds)
         CR_TRY(take_over(call, engine));
-    return engine->holds ? work(call, engine, ret_busy) : CR_OK;
+    return engine->holds ? work(call, engine, ret_more) : CR_OK;
 }
 
-/* What failed is looked at afresh: the epoch is taken again, and the tables are read again. */
-static void recover(struct cr_call *call, struct engine *engine)
+enum cr_status engine_turn(struct cr_call *call, struct service *service, void **state,
+                           bool *ret_more)
 {
-    say(engine, "warning", "engine_failed", call->reason);
-    if (engine->service.db)
-        db_rollback(call, engine->service.db);
-    if (engine->holds)
-        ENGINE_COUNT(engine, rebuilds++);
-    lose_epoch(engine);
-}
-
-void engine_run(struct engine *engine)
-{
-    while (!atomic_load(&engine->stopping)) {
-        int64_t now_ns = engine->env.now_ns(engine->env.context);
-        CR_SCOPED(cr_call_close) struct cr_call call = cr_call_open(&engine->env, now_ns + TICK_NS);
-        bool busy;
-        int64_t wait_ns = ENGINE_IDLE_NS;
-        if (turn(&call, engine, &busy) != CR_OK) {
-            recover(&call, engine);
-            wait_ns = PAUSE_NS;
-        } else if (busy) {
-            wait_ns = 0;
-        }
-        (void)cr_mailbox_take(engine->nudges, wait_ns);
+    struct engine *engine = *state;
+    if (!engine) {
+        engine = calloc(1, sizeof *engine);
+        if (!engine)
+            abort();
+        *state = engine;
+        engine->env = call->env;
+        engine->service = service;
     }
-    /* Leaving in good order, so that another need not wait for the TTL. */
+    enum cr_status status = turn(call, engine, ret_more);
+    if (status != CR_OK && engine->holds) {
+        /* What was in flight is decided by taking the epoch again, and then all is read afresh. */
+        lose_epoch(engine);
+        ENGINE_COUNT(rebuilds++);
+    }
+    return status;
+}
+
+void engine_close(void *state)
+{
+    struct engine *engine = state;
     if (engine->holds) {
-        int64_t now_ns = engine->env.now_ns(engine->env.context);
+        int64_t now_ns = engine->env->now_ns(engine->env->context);
         CR_SCOPED(cr_call_close)
-        struct cr_call call = cr_call_open(&engine->env, now_ns + CR_NS_A_SECOND);
-        (void)!db_exec(&call, engine->service.db, &engine_leave,
-                       DB_VALUES(db_text(engine->config.service->region), db_int(engine->epoch)),
+        struct cr_call call = cr_call_open(engine->env, now_ns + LEAVE_NS);
+        /* Where it fails, the epoch lapses by itself. */
+        (void)!db_exec(&call, engine->service->engine_db, &engine_leave,
+                       DB_VALUES(db_text(engine->service->config->region), db_int(engine->epoch)),
                        NULL);
         lose_epoch(engine);
     }
+    admission_close(engine->books);
+    free(engine->beats);
+    free(engine);
 }

@@ -21,7 +21,7 @@
 #define ENGINE_RENEW_NS     INT64_C(3000000000)
 #define ENGINE_QUIET_NS     INT64_C(6000000000) /* after the last renewal: decide nothing more */
 #define ENGINE_SWEEP_NS     INT64_C(1000000000)
-#define ENGINE_IDLE_NS      INT64_C(250000000) /* between looks at the outbox without a nudge */
+#define ENGINE_BEAT_NS      INT64_C(100000000) /* between two turns where there is nothing to do */
 #define ENGINE_EVENTS_MAX   1000               /* of one transaction of the sequencer */
 #define ENGINE_BATCH_MAX    256                /* grants of one transaction */
 #define ENGINE_START_MAX_US INT64_C(900000000) /* from the grant to the start */
@@ -29,39 +29,28 @@
 #define ENGINE_LOST_US      INT64_C(300000000)  /* of a suspect node, then it is lost */
 #define ENGINE_CLOCK_NS     INT64_C(1000000000) /* drift of the two clocks that is a step */
 
-struct engine;
+/*
+ * One turn: all that there is to do now. ret_more: there may be more at once. *state is NULL at
+ * first, and the engine's own from then on. service is that of this thread alone.
+ */
+enum cr_status engine_turn(struct cr_call *call, struct service *service, void **state,
+                           bool *ret_more) CR_CHECK;
 
-struct engine_config {
-    const struct service_config *service;
-    struct db_config database; /* as cresset_engine_login; opened by the thread */
-    struct bus *bus;           /* may be NULL */
-    const char *holder_url;    /* where other processes reach this one */
-    /* Told what happens to the engine itself: "info" or "warning". Called on its thread. */
-    void (*said)(void *context, const char *level, const char *what, const char *reason);
-    void *context;
-};
+/* Leaves the epoch in good order, so that another need not wait for it to lapse. */
+void engine_close(void *state);
 
-/* Readings of the engine of this process. */
+/* The epoch that this process holds, 0: none. From any thread. */
+int64_t engine_held(void);
+
+/* Readings of the engine of this process. From any thread. */
 struct engine_gauges {
-    bool holds;           /* this process decides */
-    int64_t epoch, since; /* of this process; microseconds of UTC */
+    bool holds;
+    int64_t epoch, since; /* microseconds of UTC */
     int64_t batches, granted, fell_out, events, expired, rebuilds, takeovers;
     int64_t waiting, devices, held, classes;
     int64_t batch_ns_last, round_ns_last;
 };
-
-/* config and what it points to live as long as the engine. */
-struct engine *engine_open(const struct cr_env *env, const struct engine_config *config);
-void engine_close(struct engine *engine); /* after engine_run has returned */
-
-/* Runs until engine_stop. It never fails: what it cannot do now it tries again. */
-void engine_run(struct engine *engine);
-
-/* Something happened that it may want to see at once: call it from the service's wake. */
-void engine_nudge(struct engine *engine);
-
-void engine_stop(struct engine *engine);
-struct engine_gauges engine_read(struct engine *engine);
+struct engine_gauges engine_read(void);
 
 /* Who holds the epoch, by the tables: GET /v1/ops/scheduler and /readyz. */
 struct engine_holder {

@@ -137,7 +137,7 @@ enum cr_status engine_refresh_jobs(struct cr_call *call, struct engine *engine,
     if (count == 0)
         return CR_OK;
     struct cr_list found;
-    CR_TRY(db_list(call, engine->service.db, &engine_jobs, DB_VALUES(db_texts(jobs, count)),
+    CR_TRY(db_list(call, engine->service->engine_db, &engine_jobs, DB_VALUES(db_texts(jobs, count)),
                    &waiting_shape, &found));
     for (size_t i = 0; i < count; i++)
         admission_drop(engine->books, jobs[i]);
@@ -213,7 +213,8 @@ enum cr_status engine_load_books(struct cr_call *call, struct db *db, const char
 
 enum cr_status engine_refresh_fleet(struct cr_call *call, struct engine *engine)
 {
-    return load_fleet(call, engine->service.db, engine->config.service->region, engine->books);
+    return load_fleet(call, engine->service->engine_db, engine->service->config->region,
+                      engine->books);
 }
 
 struct load {
@@ -225,11 +226,11 @@ static enum cr_status load_work(struct cr_call *call, struct db *db, void *conte
     struct engine *engine = ((struct load *)context)->engine;
     admission_close(engine->books); /* also of a run of this that had to begin again */
     engine->books = admission_open();
-    return engine_load_books(call, db, engine->config.service->region, engine->books);
+    return engine_load_books(call, db, engine->service->config->region, engine->books);
 }
 
 enum cr_status engine_load(struct cr_call *call, struct engine *engine)
 {
     struct load load = {engine};
-    return db_transaction(call, engine->service.db, NULL, DB_SNAPSHOT, load_work, &load);
+    return db_transaction(call, engine->service->engine_db, NULL, DB_SNAPSHOT, load_work, &load);
 }

@@ -253,7 +253,8 @@ static enum cr_status tell(struct cr_call *call, struct db *db, struct engine *e
                 done[n] = true;
             }
         struct cr_list read;
-        CR_TRY(jobs_read_many(call, db, engine->config.service, it->tenant[i], jobs, count, &read));
+        CR_TRY(
+            jobs_read_many(call, db, engine->service->config, it->tenant[i], jobs, count, &read));
         const struct job *items = read.items;
         for (size_t n = 0; n < read.count; n++, told++) {
             tenants[told] = it->tenant[i];
@@ -317,12 +318,12 @@ static void take_in(struct cr_call *call, struct engine *engine, const struct ba
             admission_undo(engine->books, grant);
             continue;
         }
-        service_wake(call, &engine->service, NULL, grant->node);
-        service_wake(call, &engine->service, grant->tenant, grant->job);
+        service_wake(call, engine->service, NULL, grant->node);
+        service_wake(call, engine->service, grant->tenant, grant->job);
     }
-    ENGINE_COUNT(engine, batches++);
-    ENGINE_COUNT(engine, granted += (int64_t)outcome->accepted_count);
-    ENGINE_COUNT(engine, fell_out += (int64_t)(batch->count - outcome->accepted_count));
+    ENGINE_COUNT(batches++);
+    ENGINE_COUNT(granted += (int64_t)outcome->accepted_count);
+    ENGINE_COUNT(fell_out += (int64_t)(batch->count - outcome->accepted_count));
 }
 
 enum cr_status engine_grant(struct cr_call *call, struct engine *engine, size_t *ret_count)
@@ -343,7 +344,7 @@ enum cr_status engine_grant(struct cr_call *call, struct engine *engine, size_t 
         .engine = engine, .run = batch_work, .of = &batch, .result = &outcome};
     CR_TRY(engine_transaction(call, DB_REPEATABLE, &work));
     take_in(call, engine, &batch, &outcome);
-    ENGINE_COUNT(engine, round_ns_last = decided_ns - began_ns);
-    ENGINE_COUNT(engine, batch_ns_last = cr_now_ns(call) - decided_ns);
+    ENGINE_COUNT(round_ns_last = decided_ns - began_ns);
+    ENGINE_COUNT(batch_ns_last = cr_now_ns(call) - decided_ns);
     return CR_OK;
 }

@@ -1,13 +1,11 @@
 /* engine_internal: the engine from within. All but the gauges belongs to its thread. */
 #pragma once
 
-#include "base/core/mailbox.h"
 #include "compute/protocol/spec.h"
 #include "controlplane/admission/admission.h"
 #include "controlplane/service/engine.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 
 #define ENGINE_ID_SIZE 40
 
@@ -18,12 +16,8 @@ struct engine_beat {
 };
 
 struct engine {
-    struct cr_env env;
-    struct engine_config config;
-    struct service service; /* engine_db is the engine's own connection, and so is db */
-    struct cr_mailbox *nudges;
-    atomic_bool stopping;
-    atomic_llong shared_epoch; /* for the sealer: 0 while another holds the epoch */
+    const struct cr_env *env;
+    struct service *service; /* of the thread; its engine_db is the engine's connection */
 
     bool holds;
     int64_t epoch, since;
@@ -34,9 +28,6 @@ struct engine {
     size_t beat_count;
     int64_t clock_us, clock_ns; /* the database's clock and ours, at the last look */
     int64_t swept_ns, kept_ns;
-
-    pthread_mutex_t lock; /* of gauges */
-    struct engine_gauges gauges;
 };
 
 /* Begins every transaction of the engine (db.7). CR_CONFLICT: another holds the epoch now. */
@@ -88,10 +79,12 @@ struct engine_work {
 enum cr_status engine_transaction(struct cr_call *call, unsigned flags,
                                   struct engine_work *work) CR_CHECK;
 
-/* Changes the gauges under their lock. */
-#define ENGINE_COUNT(engine, what)             \
-    do {                                       \
-        pthread_mutex_lock(&(engine)->lock);   \
-        (engine)->gauges.what;                 \
-        pthread_mutex_unlock(&(engine)->lock); \
+/* The gauges of the process, and what they are changed under. */
+extern struct engine_gauges engine_gauges;
+extern pthread_mutex_t engine_gauges_lock;
+#define ENGINE_COUNT(change)                       \
+    do {                                           \
+        pthread_mutex_lock(&engine_gauges_lock);   \
+        engine_gauges.change;                      \
+        pthread_mutex_unlock(&engine_gauges_lock); \
     } while (0)

@@ -104,7 +104,7 @@ static enum cr_status number(struct cr_call *call, struct engine *engine, struct
 
     struct cr_list given;
     CR_TRY(db_list(call, db, &engine_seq_take,
-                   DB_VALUES(db_text(engine->config.service->region),
+                   DB_VALUES(db_text(engine->service->config->region),
                              db_texts(tallies.tenant, tallies.count),
                              db_ints(tallies.rows, tallies.count)),
                    &given_shape, &given));
@@ -165,7 +165,7 @@ static enum cr_status sequence_work(struct cr_call *call, struct db *db, struct 
         return CR_OK;
     CR_TRY(number(call, engine, db, &it));
     CR_TRY(db_exec(call, db, &engine_event_insert,
-                   DB_VALUES(db_text(engine->config.service->region), db_ints(it.seq, it.count),
+                   DB_VALUES(db_text(engine->service->config->region), db_ints(it.seq, it.count),
                              db_texts(it.id, it.count), db_texts(it.tenant, it.count),
                              db_ints(it.tenant_seq, it.count), db_texts(it.type, it.count),
                              db_texts(it.subject, it.count), db_ints(it.at_us, it.count),
@@ -185,7 +185,7 @@ static enum cr_status apply(struct cr_call *call, struct engine *engine, const s
             jobs[count++] = it->subject[i];
     CR_TRY(engine_refresh_jobs(call, engine, jobs, count));
     for (size_t i = 0; i < it->count; i++)
-        service_wake(call, &engine->service, it->tenant[i], it->subject[i]);
+        service_wake(call, engine->service, it->tenant[i], it->subject[i]);
     return CR_OK;
 }
 
@@ -195,8 +195,8 @@ enum cr_status engine_sequence(struct cr_call *call, struct engine *engine, size
     bool found;
     *ret_count = 0;
     /* A look without the engine's lock: an idle region then writes nothing. */
-    CR_TRY(db_one(call, engine->service.db, &engine_pending, DB_NONE, &pending_shape, &pending,
-                  &found));
+    CR_TRY(db_one(call, engine->service->engine_db, &engine_pending, DB_NONE, &pending_shape,
+                  &pending, &found));
     if (!pending.told)
         return CR_OK;
     struct columns columns = {0};
@@ -205,6 +205,6 @@ enum cr_status engine_sequence(struct cr_call *call, struct engine *engine, size
     *ret_count = columns.count;
     if (columns.count == 0)
         return CR_OK;
-    ENGINE_COUNT(engine, events += (int64_t)columns.count);
+    ENGINE_COUNT(events += (int64_t)columns.count);
     return apply(call, engine, &columns);
 }

@@ -41,13 +41,13 @@ static enum cr_status settle_work(struct cr_call *call, struct db *db, struct en
                              .word = ended->word ? ended->word : "node_lost",
                              .detail = ended->detail};
     const char *state;
-    return jobs_lose(call, db, work->engine->config.service, &loss, &state);
+    return jobs_lose(call, db, work->engine->service->config, &loss, &state);
 }
 
 enum cr_status engine_settle_ended(struct cr_call *call, struct engine *engine, size_t *ret_count)
 {
     struct cr_list list;
-    CR_TRY(db_list(call, engine->service.db, &engine_ended, DB_NONE, &ended_shape, &list));
+    CR_TRY(db_list(call, engine->service->engine_db, &engine_ended, DB_NONE, &ended_shape, &list));
     const struct ended *rows = list.items;
     const char **jobs = cr_new(call, const char *, list.count);
     for (size_t i = 0; i < list.count; i++) {
@@ -133,7 +133,7 @@ static enum cr_status expire_work(struct cr_call *call, struct db *db, struct en
 static enum cr_status expire(struct cr_call *call, struct engine *engine)
 {
     struct cr_list list;
-    CR_TRY(db_list(call, engine->service.db, &engine_beats, DB_NONE, &beat_shape, &list));
+    CR_TRY(db_list(call, engine->service->engine_db, &engine_beats, DB_NONE, &beat_shape, &list));
     const struct beat_row *rows = list.items;
     int64_t now_ns = cr_now_ns(call);
     see_beats(engine, rows, list.count, now_ns);
@@ -145,7 +145,7 @@ static enum cr_status expire(struct cr_call *call, struct engine *engine)
             .engine = engine, .run = expire_work, .of = &rows[i], .result = &expired};
         CR_TRY(engine_transaction(call, 0, &work));
         if (expired)
-            ENGINE_COUNT(engine, expired++);
+            ENGINE_COUNT(expired++);
     }
     return CR_OK;
 }
@@ -169,7 +169,8 @@ static enum cr_status look_at_clock(struct cr_call *call, struct engine *engine)
 {
     struct clock_row row;
     bool found;
-    CR_TRY(db_one(call, engine->service.db, &engine_clock, DB_NONE, &clock_shape, &row, &found));
+    CR_TRY(db_one(call, engine->service->engine_db, &engine_clock, DB_NONE, &clock_shape, &row,
+                  &found));
     int64_t now_ns = cr_now_ns(call);
     int64_t drift_ns = (row.now_us - engine->clock_us) * 1000 - (now_ns - engine->clock_ns);
     bool stepped = engine->clock_us && (drift_ns > ENGINE_CLOCK_NS || drift_ns < -ENGINE_CLOCK_NS);
@@ -214,11 +215,11 @@ static enum cr_status stop_at_deadline(struct cr_call *call, struct db *db,
                                        const struct overdue *row)
 {
     int64_t stopped;
-    CR_TRY(db_exec(call, db, &jobs_stop,
-                   DB_VALUES(db_text(row->tenant), db_text(row->job), db_text(row->state),
-                             db_int(row->lease_epoch), db_text("deadline"),
-                             db_int(row->stop_grace_s)),
-                   &stopped));
+    CR_TRY(
+        db_exec(call, db, &jobs_stop,
+                DB_VALUES(db_text(row->tenant), db_text(row->job), db_text(row->state),
+                          db_int(row->lease_epoch), db_text("deadline"), db_int(row->stop_grace_s)),
+                &stopped));
     if (stopped != 1)
         return cr_fail_as(call, &cr_code_state_forbids, "job %s has moved on", row->job);
     return db_exec(call, db, &jobs_revoke,
@@ -246,13 +247,13 @@ static enum cr_status overdue_work(struct cr_call *call, struct db *db, struct e
     struct service_mutation mutation = {
         .tenant = row->tenant, .action = action, .object = row->job};
     CR_TRY(service_audit(call, db, &service_by_engine, &mutation, NULL));
-    return jobs_tell(call, db, work->engine->config.service, row->tenant, row->job, NULL);
+    return jobs_tell(call, db, work->engine->service->config, row->tenant, row->job, NULL);
 }
 
 static enum cr_status end_overdue(struct cr_call *call, struct engine *engine)
 {
     struct cr_list list;
-    CR_TRY(db_list(call, engine->service.db, &engine_overdue,
+    CR_TRY(db_list(call, engine->service->engine_db, &engine_overdue,
                    DB_VALUES(db_int(ENGINE_START_MAX_US)), &overdue_shape, &list));
     const struct overdue *rows = list.items;
     for (size_t i = 0; i < list.count; i++) {
@@ -271,7 +272,7 @@ static enum cr_status end_overdue(struct cr_call *call, struct engine *engine)
 
 static enum cr_status nodes_work(struct cr_call *call, struct db *db, struct engine_work *work)
 {
-    const char *region = work->engine->config.service->region;
+    const char *region = work->engine->service->config->region;
     CR_TRY(db_exec(call, db, &engine_nodes_suspect,
                    DB_VALUES(db_text(region), db_int(ENGINE_LEASE_TTL_NS / 1000)), NULL));
     CR_TRY(db_exec(call, db, &engine_nodes_lost, DB_VALUES(db_text(region), db_int(ENGINE_LOST_US)),
