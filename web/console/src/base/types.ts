@@ -10,12 +10,9 @@ export interface Job {
   code: string | null;
   reason: string | null;
   mark: string | null;
-  queue: string | null;
-  class: string | null;
   program: { recipe?: string; parameters?: unknown; artifact?: string };
   inputs: Record<string, string>;
   hyperparameters: Record<string, unknown> | null;
-  resources: Record<string, unknown> | null;
   submitted: string;
   started: string | null;
   ended: string | null;
@@ -80,15 +77,12 @@ export interface UsageRecord {
   outcome: string;
   flavor: string;
   device_ns: Wide;
-  amount_microusd?: Wide | null;
+  amount_microusd: Wide | null;
   at: string;
 }
 
 export interface UsageSum {
-  day?: string;
-  flavor?: string;
-  kind?: string;
-  label?: string;
+  day?: string | null;
   meter: string;
   quantity: Wide;
   amount_microusd: Wide;
@@ -99,7 +93,6 @@ export interface Invoice {
   period: string;
   state: string;
   total_microusd: Wide;
-  currency: string;
 }
 
 export interface InvoiceLine {

@@ -6,13 +6,13 @@ import type { Job, UsageSum } from "../base/types";
 import { AsCommand, Command, Id, Panel, State, When } from "../parts/bits";
 import { FaultBox } from "../parts/fault";
 import { List } from "../parts/list";
-import { type Summary, sumSummary, usageTotals } from "./sums";
+import { type Summary, usageTotals } from "./sums";
 
 export function Home() {
   const summary = use<Summary>("/v1/jobs/summary");
   const recent = use<Page<Job>>("/v1/jobs?limit=8");
-  const usage = use<Page<UsageSum>>("/v1/usage/summary");
-  const counts = sumSummary(summary.data);
+  const usage = use<Page<UsageSum>>("/v1/usage/summary?by=day");
+  const counts = summary.data?.total ?? {};
   const total = usageTotals(usage.data?.data ?? []);
   return (
     <>
@@ -29,7 +29,7 @@ export function Home() {
         {JOB_STATES.filter((s) => s !== "placing" && s !== "stopping").map((state) => (
           <a class="tile" key={state} href={`/jobs?state=${state}`}>
             <State word={state} />
-            <span class="value">{counts[state] ?? 0}</span>
+            <span class="value">{(counts[state] ?? 0).toString()}</span>
           </a>
         ))}
       </div>

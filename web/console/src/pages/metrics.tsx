@@ -6,7 +6,7 @@ import { FaultBox } from "../parts/fault";
 import { Plot, type Series } from "../parts/plot";
 
 export interface Metrics {
-  series: { name: string; steps: (number | string)[]; values: (number | null)[] }[];
+  series: { name: string; points: { step: number | string; value: number | null }[] }[];
 }
 
 const ORDER = ["loss", "test_accuracy", "test_loss", "gradient_norm", "rate", "examples"];
@@ -22,8 +22,8 @@ export function seriesOf(metrics: Metrics | undefined): Series[] {
     .map((series) => ({
       name: series.name,
       unit: UNITS[series.name] ?? "",
-      x: series.steps.map(Number),
-      y: series.values,
+      x: series.points.map((point) => Number(point.step)),
+      y: series.points.map((point) => point.value),
     }))
     .sort((a, b) => place(a.name) - place(b.name));
 }

@@ -4,14 +4,7 @@ import type { InvoiceLine, UsageSum } from "../base/types";
 
 export interface Summary {
   data: { day: string; state: string; jobs: Wide }[];
-}
-
-/* Jobs now in each state: the days of the server's counts together. */
-export function sumSummary(summary: Summary | undefined): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const row of summary?.data ?? [])
-    counts[row.state] = (counts[row.state] ?? 0) + Number(row.jobs);
-  return counts;
+  total: Record<string, Wide>;
 }
 
 export function usageTotals(rows: UsageSum[]): { amount: bigint; device: bigint } {

@@ -12,7 +12,7 @@ export function Usage() {
   const after = query.value.get("after");
   const recordsUrl = `/v1/usage/records${after ? `?after=${encodeURIComponent(after)}` : ""}`;
   const records = use<Page<UsageRecord>>(recordsUrl);
-  const summary = use<Page<UsageSum>>("/v1/usage/summary");
+  const summary = use<Page<UsageSum>>("/v1/usage/summary?by=day");
   const invoices = use<Page<Invoice>>("/v1/invoices");
   const rows = summary.data?.data ?? [];
   const total = usageTotals(rows);
