@@ -59,6 +59,7 @@ static enum cr_status make_cluster(struct cr_call *call, const struct dev *dev)
                                 "-E",
                                 "UTF8",
                                 "--locale=C.UTF-8",
+                                "--lc-collate=C",
                                 "--data-checksums",
                                 "--no-instructions",
                                 NULL};
