@@ -245,7 +245,7 @@ tests: $(tests) $(integrations)
 run-tests: $(tests)
 	@set -e; for test in $(tests); do $$test; done
 integration: $(integrations)
-	@set -e; for test in $(integrations); do $$test; done
+	@tests/harness/services sh -ec 'for test in $(integrations); do $$test; done'
 
 check:
 	@$(MAKE) --no-print-directory MODE=asan run-tests

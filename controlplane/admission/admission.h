@@ -152,7 +152,7 @@ struct admission_why {
     int64_t position;                          /* jobs before it in its tenant's line */
 };
 
-/* Empty books. The caller closes them. */
+/* Empty books. The caller closes them; NULL is allowed. */
 struct admission *admission_open(void);
 void admission_close(struct admission *books);
 

@@ -15,6 +15,8 @@ struct admission *admission_open(void)
 
 void admission_close(struct admission *books)
 {
+    if (!books)
+        return;
     for (int32_t i = 0; i < books->tenant_count; i++)
         free(books->tenants[i].name);
     for (int32_t i = 0; i < books->node_count; i++) {
