@@ -1,0 +1,7 @@
+/* loops_avx2: the loops of loops_internal.h, compiled for this tier. */
+#include "kernels/cpu/loops_internal.h"
+
+#if defined(__x86_64__)
+LOOPS_TABLE(cpu_loops_avx2, CPU_AVX2, "avx2", 6, 16, cpu_gemm_tile_avx2, cpu_correlate_avx2,
+            cpu_transpose_avx2);
+#endif

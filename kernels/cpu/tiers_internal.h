@@ -1,0 +1,17 @@
+/* tiers_internal: the loops written by hand, one of each for a tier (struct cpu_loops). */
+#pragma once
+
+#include "kernels/cpu/cpu_internal.h"
+
+void cpu_gemm_tile_portable(const struct cpu_gemm_tile *tile);
+void cpu_gemm_tile_avx2(const struct cpu_gemm_tile *tile);
+void cpu_gemm_tile_avx512(const struct cpu_gemm_tile *tile);
+
+void cpu_correlate_portable(const struct cpu_correlation *task);
+void cpu_correlate_avx2(const struct cpu_correlation *task);
+void cpu_correlate_avx512(const struct cpu_correlation *task);
+
+void cpu_transpose_portable(const float *x, int64_t step, int rows, int count, float *ret,
+                            int64_t ret_step);
+void cpu_transpose_avx2(const float *x, int64_t step, int rows, int count, float *ret,
+                        int64_t ret_step);
