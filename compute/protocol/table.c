@@ -18,9 +18,22 @@ static const struct cr_member table[] = {
     CR_MEMBER(struct protocol_table, memory_size, 1, CR_SAFE_INTEGER),
     CR_MEMBER(struct protocol_table, checkpoint_s, 0, PROTOCOL_RUNTIME_S_MAX),
 };
+static const struct cr_member made[] = {
+    CR_MEMBER(struct protocol_made, name, 1, 64),
+    CR_MEMBER(struct protocol_made, size, 0, CR_SAFE_INTEGER),
+};
+static const struct cr_shape made_shape = CR_SHAPE(struct protocol_made, made);
+static const struct cr_member ending[] = {
+    CR_MEMBER(struct protocol_ending, detail, 0, PROTOCOL_DETAIL_MAX),
+    CR_LABELS(struct protocol_ending, metrics, PROTOCOL_METRICS_MAX),
+    CR_LIST(struct protocol_ending, outputs, &made_shape, 0, PROTOCOL_OUTPUTS_MAX),
+    CR_MEMBER(struct protocol_ending, steps, 0, CR_SAFE_INTEGER),
+};
 /* clang-format on */
 
 const struct cr_shape protocol_table_shape = CR_SHAPE(struct protocol_table, table);
+
+const struct cr_shape protocol_ending_shape = CR_SHAPE(struct protocol_ending, ending);
 
 _Static_assert(PROTOCOL_FD_FIRST + PROTOCOL_INPUTS_MAX + 2 + PROTOCOL_OUTPUTS_MAX +
                        PROTOCOL_CHECKPOINT_SLOTS <=

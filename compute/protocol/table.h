@@ -26,3 +26,16 @@ struct protocol_table {
     int64_t checkpoint_s;   /* 0: none but at a stop */
 };
 extern const struct cr_shape protocol_table_shape;
+
+/* What a RESULT says beside its word. */
+struct protocol_made {
+    const char *name;
+    int64_t size; /* bytes that the runner has written */
+};
+struct protocol_ending {
+    const char *detail;
+    struct cr_labels metrics; /* name to decimal */
+    struct cr_list outputs;   /* struct protocol_made */
+    int64_t steps;
+};
+extern const struct cr_shape protocol_ending_shape;
