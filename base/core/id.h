@@ -14,7 +14,8 @@
 #define CR_ID_TABLE(row)                                                                        \
     row(job, "job") row(lse, "lease") row(node, "node") row(tnt, "tenant") row(art, "artifact") \
         row(rec, "usage record") row(inv, "invoice") row(prc, "price") row(evt, "event")        \
-            row(key, "key") row(req, "request") row(que, "queue") row(usr, "user")
+            row(key, "key") row(req, "request") row(que, "queue") row(usr, "user")              \
+                row(enr, "enrollment")
 
 /* A fresh id of the call's memory. prefix is one of CR_ID_TABLE. */
 const char *cr_id(struct cr_call *call, const char *prefix);
