@@ -16,7 +16,7 @@ static enum cr_status ask(struct cr_call *call, const struct dev *dev, const cha
                           struct fetch_answer *ret_answer)
 {
     const struct fetch_header headers[] = {
-        {"Authorization", cr_format(call, "Bearer %s", key)},
+        {"Authorization", cr_format(call, "Bearer %s", key ? key : "")},
         {"Content-Type", "application/json"},
         {"Cresset-Reason", "cresset%20dev%20up"},
         {once ? "Idempotency-Key" : NULL, once},
@@ -143,6 +143,23 @@ enum cr_status dev_tenant_up(struct cr_call *call, const struct dev *dev)
     CR_TRY(operator_key(call, dev, &operator));
     CR_TRY(tenant_key(call, dev, operator, & key));
     return write_context(call, dev, operator, key);
+}
+
+/* What a verifier of receipts pins, beside the receipts: policy and keys, as the region says them.
+ */
+static enum cr_status write_trust(struct cr_call *call, const struct dev *dev)
+{
+    static const char *const names[] = {"policy", "keys", NULL};
+    CR_TRY(cr_file_make_folder(call, cr_format(call, "%s/receipts/trust", dev->var), 0700));
+    for (const char *const *name = names; *name; name++) {
+        struct fetch_answer answer;
+        const char *path = cr_format(call, "/.well-known/cresset/trust/%s", *name);
+        CR_TRY(ask(call, dev, "GET", path, NULL, NULL, NULL, &answer));
+        if (answer.http != 200)
+            return refuse(call, path, &answer);
+        CR_TRY(dev_write(call, dev, cr_format(call, "receipts/trust/%s", *name), answer.body));
+    }
+    return dev_own(call, dev);
 }
 
 /* A token by which one node may join, once and soon. */
