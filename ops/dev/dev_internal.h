@@ -84,6 +84,9 @@ int64_t dev_started(pid_t pid);
 /* The pid of a service that runs; 0: it does not. */
 pid_t dev_pid(struct cr_call *call, const struct dev *dev, const char *name);
 
+/* Whether the program of a process has been built anew since it started. */
+bool dev_replaced(pid_t pid);
+
 /* Whether a record says that the service should run. */
 bool dev_recorded(struct cr_call *call, const struct dev *dev, const char *name);
 

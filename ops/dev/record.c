@@ -72,6 +72,16 @@ static pid_t recorded(struct cr_call *call, const struct dev *dev, const char *n
     return (pid_t)pid;
 }
 
+bool dev_replaced(pid_t pid)
+{
+    static const char gone[] = " (deleted)";
+    char link[64], path[PATH_MAX];
+    snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
+    ssize_t length = readlink(link, path, sizeof path - 1), tail = (ssize_t)strlen(gone);
+    path[length > 0 ? length : 0] = 0;
+    return length > tail && strcmp(path + length - tail, gone) == 0;
+}
+
 bool dev_recorded(struct cr_call *call, const struct dev *dev, const char *name)
 {
     int64_t started;

@@ -169,7 +169,8 @@ enum cr_status dev_control_up(struct cr_call *call, const struct dev *dev)
 {
     CR_TRY(find_program(call, dev, "build/bin/cressetd"));
     CR_TRY(write_control_config(call, dev));
-    if (dev_pid(call, dev, "cressetd"))
+    pid_t pid = dev_pid(call, dev, "cressetd");
+    if (pid && !dev_replaced(pid))
         return wait_for(call, dev, "/readyz");
     CR_TRY(dev_stop(call, dev, "cressetd", SIGTERM));
     CR_TRY(run_control(call, dev, "secrets", cr_format(call, "%s/secrets", dev->seen), NULL, NULL));
@@ -209,7 +210,8 @@ enum cr_status dev_node_up(struct cr_call *call, const struct dev *dev)
     CR_TRY(find_program(call, dev, "build/bin/cresset-node"));
     CR_TRY(find_program(call, dev, "build/bin/cresset-runner"));
     CR_TRY(write_node_config(call, dev));
-    if (dev_pid(call, dev, "node"))
+    pid_t pid = dev_pid(call, dev, "node");
+    if (pid && !dev_replaced(pid))
         return CR_OK;
     CR_TRY(dev_stop(call, dev, "node", SIGTERM));
     if (access(cr_format(call, "%s/nodes/" NODE_NAME, dev->var), F_OK) != 0)

@@ -137,14 +137,6 @@ static enum cr_status write_context(struct cr_call *call, const struct dev *dev,
                            strlen(text), 0644);
 }
 
-enum cr_status dev_tenant_up(struct cr_call *call, const struct dev *dev)
-{
-    const char *operator, * key;
-    CR_TRY(operator_key(call, dev, &operator));
-    CR_TRY(tenant_key(call, dev, operator, & key));
-    return write_context(call, dev, operator, key);
-}
-
 /* What a verifier of receipts pins, beside the receipts: policy and keys, as the region says them.
  */
 static enum cr_status write_trust(struct cr_call *call, const struct dev *dev)
@@ -162,18 +154,26 @@ static enum cr_status write_trust(struct cr_call *call, const struct dev *dev)
     return dev_own(call, dev);
 }
 
+enum cr_status dev_tenant_up(struct cr_call *call, const struct dev *dev)
+{
+    const char *operator, * key;
+    CR_TRY(operator_key(call, dev, &opr));
+    CR_TRY(tenant_key(call, dev, opr, &key));
+    CR_TRY(write_trust(call, dev));
+    return write_context(call, dev, opr, key);
+}
+
 /* A token by which one node may join, once and soon. */
 enum cr_status dev_enrol(struct cr_call *call, const struct dev *dev, const char *node)
 {
     struct fetch_answer answer;
     unsigned char random[16];
     const char *token, *operator= dev_read(call, dev, "credentials/operator.key");
-    if (!operator)
+    if (!opr)
         return cr_fail(call, CR_NOT_FOUND, "there is no operator's key in var/credentials");
     cr_random(call, random, sizeof random);
-    CR_TRY(ask(call, dev, "POST", "/v1/ops/enrollments", operator,
-               cr_hex(call, random, sizeof random), cr_format(call, "{\"name\":\"%s\"}", node),
-               &answer));
+    CR_TRY(ask(call, dev, "POST", "/v1/ops/enrollments", opr, cr_hex(call, random, sizeof random),
+               cr_format(call, "{\"name\":\"%s\"}", node), &answer));
     if (answer.http != 201 && answer.http != 200)
         return refuse(call, "no token for the node", &answer);
     CR_TRY(member_of(call, answer.body, "token", &token));
