@@ -156,7 +156,7 @@ static enum cr_status write_trust(struct cr_call *call, const struct dev *dev)
 
 enum cr_status dev_tenant_up(struct cr_call *call, const struct dev *dev)
 {
-    const char *operator, * key;
+    const char *opr, *key;
     CR_TRY(operator_key(call, dev, &opr));
     CR_TRY(tenant_key(call, dev, opr, &key));
     CR_TRY(write_trust(call, dev));
@@ -168,7 +168,7 @@ enum cr_status dev_enrol(struct cr_call *call, const struct dev *dev, const char
 {
     struct fetch_answer answer;
     unsigned char random[16];
-    const char *token, *operator= dev_read(call, dev, "credentials/operator.key");
+    const char *token, *opr = dev_read(call, dev, "credentials/operator.key");
     if (!opr)
         return cr_fail(call, CR_NOT_FOUND, "there is no operator's key in var/credentials");
     cr_random(call, random, sizeof random);
