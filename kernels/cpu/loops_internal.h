@@ -88,9 +88,14 @@ static inline float loops_min(const float *x, int64_t count, float start)
 }
 
 /* A register may be both written and read, element by element: no element depends on another. */
-#define LOOPS_CASE(kind, value)                                               \
-    case EXPR_##kind:                                                         \
-        _Pragma("GCC ivdep") for (int i = 0; i < count; i++) to[i] = (value); \
+#ifdef __clang__
+#define LOOPS_ALONE _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define LOOPS_ALONE _Pragma("GCC ivdep")
+#endif
+#define LOOPS_CASE(kind, value)                                      \
+    case EXPR_##kind:                                                \
+        LOOPS_ALONE for (int i = 0; i < count; i++) to[i] = (value); \
         break;
 
 /* One instruction of tile code. A truth is 1 or 0. */
