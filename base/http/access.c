@@ -18,12 +18,9 @@ size_t http_unescape(void *listener, struct MHD_Connection *connection, char *te
 
 static void enter(struct link *link, enum link_phase phase)
 {
-    struct http_server *server = link->listener->server;
-    pthread_mutex_lock(&server->lock);
-    link->phase = phase;
-    link->since_ns = http_now(server);
-    link->body_size = 0;
-    pthread_mutex_unlock(&server->lock);
+    atomic_store_explicit(&link->since_ns, http_now(link->listener->server), memory_order_relaxed);
+    atomic_store_explicit(&link->body_size, 0, memory_order_relaxed);
+    atomic_store_explicit(&link->phase, (int)phase, memory_order_release);
 }
 
 void http_connected(void *context, struct MHD_Connection *connection, void **ret_link,
@@ -36,8 +33,9 @@ void http_connected(void *context, struct MHD_Connection *connection, void **ret
             MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
         struct link *link = calloc(1, sizeof *link);
         assert(link && info);
-        *link = (struct link){.listener = listener, .fd = info->connect_fd, .phase = LINK_HEAD};
-        link->since_ns = http_now(server);
+        link->listener = listener;
+        link->fd = info->connect_fd;
+        enter(link, LINK_HEAD);
         pthread_mutex_lock(&server->lock);
         link->next = server->links;
         if (link->next)
@@ -58,6 +56,18 @@ void http_connected(void *context, struct MHD_Connection *connection, void **ret
     free(link);
 }
 
+/* Random bytes for an id; the system is asked once for many. Of the listener's socket thread. */
+static void draw(struct http_listener *listener, unsigned char *ret_random)
+{
+    const struct cr_env *env = listener->server->config.env;
+    if (listener->random_left < HTTP_ID_RANDOM) {
+        env->random(env->context, listener->random, sizeof listener->random);
+        listener->random_left = sizeof listener->random;
+    }
+    listener->random_left -= HTTP_ID_RANDOM;
+    memcpy(ret_random, listener->random + listener->random_left, HTTP_ID_RANDOM);
+}
+
 void *http_begin(void *context, const char *uri, struct MHD_Connection *connection)
 {
     struct http_listener *listener = context;
@@ -73,8 +83,8 @@ void *http_begin(void *context, const char *uri, struct MHD_Connection *connecti
     exchange->request.body_fd = -1;
     exchange->target = strdup(uri);
     assert(exchange->target);
-    unsigned char random[10];
-    env->random(env->context, random, sizeof random);
+    unsigned char random[HTTP_ID_RANDOM];
+    draw(listener, random);
     CR_SCOPED(cr_call_close) struct cr_call call = cr_call_open(env, INT64_MAX);
     snprintf(exchange->id, sizeof exchange->id, "%s",
              cr_id_of(&call, "req", env->utc_us(env->context) / 1000, random));
@@ -246,7 +256,6 @@ static enum MHD_Result cut(struct exchange *exchange, const struct cr_code *code
 static enum MHD_Result take_body(struct exchange *exchange, const char *data, size_t size)
 {
     struct http_request *request = &exchange->request;
-    struct http_server *server = exchange->listener->server;
     if (request->body_size + size > (size_t)exchange->plan.body_size_max)
         return cut(exchange, &cr_code_body_too_large);
     if (request->body_fd >= 0) {
@@ -257,9 +266,8 @@ static enum MHD_Result take_body(struct exchange *exchange, const char *data, si
         memcpy(exchange->body + request->body_size, data, size);
     }
     request->body_size += size;
-    pthread_mutex_lock(&server->lock);
-    exchange->link->body_size = (int64_t)request->body_size;
-    pthread_mutex_unlock(&server->lock);
+    atomic_store_explicit(&exchange->link->body_size, (int64_t)request->body_size,
+                          memory_order_relaxed);
     return MHD_YES;
 }
 
@@ -295,7 +303,7 @@ enum MHD_Result http_access(void *context, struct MHD_Connection *connection, co
     (void)connection;
     (void)url;
     struct exchange *exchange = *request;
-    struct http_server *server = ((struct http_listener *)context)->server;
+    (void)context;
     if (!exchange->headed)
         return take_head(exchange, method, version);
     if (*size > 0) {
@@ -303,13 +311,10 @@ enum MHD_Result http_access(void *context, struct MHD_Connection *connection, co
         *size = 0;
         return taken;
     }
-    pthread_mutex_lock(&server->lock);
-    enum exchange_state state = exchange->state;
-    struct http_made made = exchange->made;
-    if (state == EXCHANGE_ANSWERED)
-        exchange->state = EXCHANGE_SENT;
-    pthread_mutex_unlock(&server->lock);
-    return state == EXCHANGE_ANSWERED ? send_answer(exchange, made) : submit(exchange);
+    if (atomic_load(&exchange->state) != EXCHANGE_ANSWERED)
+        return submit(exchange);
+    atomic_store(&exchange->state, EXCHANGE_SENT);
+    return send_answer(exchange, exchange->made);
 }
 
 void http_completed(void *context, struct MHD_Connection *connection, void **request,

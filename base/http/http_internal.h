@@ -13,22 +13,26 @@
 
 #include <microhttpd.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 #define HTTP_PARK_BUCKETS 1024 /* of keys that are waited for */
 #define HTTP_TICK_NS      INT64_C(100000000)
-#define HTTP_LOG_TEXT     64 /* of a tenant's id */
+#define HTTP_ID_RANDOM    10 /* bytes in a ULID */
 #define HTTP_BULK_WRITE   65536
 #define HTTP_STREAM_RETRY "retry: 2000\n\n"
 
 enum link_phase { LINK_HEAD, LINK_BODY, LINK_BUSY, LINK_IDLE };
 
-/* One connection, as the timer sees it. */
+/*
+ * One connection, as the timer sees it. The socket thread writes what is atomic, the timer only
+ * looks: it may be a tick late, which no deadline here minds.
+ */
 struct link {
     struct http_listener *listener;
-    int fd;
-    enum link_phase phase;
-    int64_t since_ns; /* the phase's beginning */
-    int64_t body_size;
+    int fd;                   /* the timer's: -1 once it has cut it */
+    atomic_int phase;         /* enum link_phase */
+    _Atomic int64_t since_ns; /* the phase's beginning */
+    _Atomic int64_t body_size;
     int ends; /* how often in turn the client's side was seen shut */
     struct link *next, *previous;
 };
@@ -57,8 +61,8 @@ struct exchange {
     struct http_listener *listener;
     struct MHD_Connection *connection;
     struct link *link;
-    int owners;
-    enum exchange_state state;
+    atomic_int owners;
+    atomic_int state; /* enum exchange_state; changed under `lock`, but by the socket thread */
     bool headed, refused;
     struct http_plan plan;
     char *texts; /* behind the request's head */
@@ -88,6 +92,8 @@ struct http_listener {
     int fd;
     struct MHD_Daemon *daemon;
     bool quiesced;
+    unsigned char random[HTTP_ID_RANDOM * 64]; /* for ids to come */
+    size_t random_left;
 };
 
 struct worker {
@@ -106,6 +112,9 @@ struct http_server {
     pthread_mutex_t lock;
     pthread_cond_t queued_more;  /* for workers of all classes */
     pthread_cond_t queued_first; /* for worker 0, which serves classes 0 and 1 alone */
+    size_t idle;                 /* workers of all classes that wait */
+    bool waking;                 /* one of them has been called, and has not come yet */
+    bool first_idle;
     struct queue queues[HTTP_CLASSES];
     struct queue parked[HTTP_PARK_BUCKETS];
     uint64_t wakes[HTTP_PARK_BUCKETS]; /* when a key of the bucket was woken last */
@@ -125,13 +134,15 @@ struct http_server {
 /* Who reads the clock where no call is open. */
 int64_t http_now(const struct http_server *server);
 
-/* mailbox.c. All but http_submit and http_release want `lock` held. */
+/*
+ * mailbox.c. All but http_submit, http_resume and http_release want `lock` held. http_finish leaves
+ * the connection suspended: whoever called it resumes it when it has let the lock go.
+ */
 void http_submit(struct exchange *exchange);
 void http_enqueue(struct exchange *exchange);
 void http_unlink(struct exchange *exchange); /* out of the mailbox or its bucket */
 void http_finish(struct exchange *exchange, struct http_made made);
-bool http_drop(struct exchange *exchange); /* one owner less; true: the last, so http_free it */
-void http_free(struct exchange *exchange);
+void http_resume(struct exchange *exchange);
 void http_release(struct exchange *exchange);
 void *http_work(void *worker);
 

@@ -43,16 +43,42 @@ static size_t bucket(const char *key)
     return hash % HTTP_PARK_BUCKETS;
 }
 
-void http_enqueue(struct exchange *exchange)
+/*
+ * Calls a worker that waits, one at a time: whoever comes calls the next if there is still work. So
+ * a burst of short calls is served by few threads, and one that is long holds nothing up.
+ */
+static pthread_cond_t *call_one(struct http_server *server)
+{
+    if (server->idle == 0 || server->waking)
+        return NULL;
+    server->waking = true;
+    return &server->queued_more;
+}
+
+static void signal_it(pthread_cond_t *condition)
+{
+    if (condition)
+        pthread_cond_signal(condition);
+}
+
+/* The result is whom to call; best when `lock` is free again, or the call only meets the lock. */
+static pthread_cond_t *enqueue(struct exchange *exchange)
 {
     struct http_server *server = exchange->listener->server;
     exchange->state = EXCHANGE_QUEUED;
     exchange->queued_ns = http_now(server);
     append(&server->queues[exchange->plan.class], exchange);
     server->gauges.queued++;
-    pthread_cond_signal(&server->queued_more);
-    if (exchange->plan.class <= 1)
-        pthread_cond_signal(&server->queued_first);
+    if (exchange->plan.class <= 1 && server->first_idle) {
+        server->first_idle = false;
+        return &server->queued_first;
+    }
+    return call_one(server);
+}
+
+void http_enqueue(struct exchange *exchange)
+{
+    signal_it(enqueue(exchange));
 }
 
 void http_unlink(struct exchange *exchange)
@@ -74,6 +100,7 @@ void http_submit(struct exchange *exchange)
     struct http_server *server = exchange->listener->server;
     const struct cr_code *code = NULL;
     struct http_made made = {0};
+    pthread_cond_t *called = NULL;
     pthread_mutex_lock(&server->lock);
     exchange->live_next = server->live;
     exchange->live_previous = NULL;
@@ -86,14 +113,17 @@ void http_submit(struct exchange *exchange)
         code = &cr_code_overloaded;
     if (!code) {
         exchange->owners++;
-        http_enqueue(exchange);
+        called = enqueue(exchange);
     } else {
         made = http_make_problem(server, exchange->id, code, "send it again later", false);
         http_finish(exchange, made);
     }
     pthread_mutex_unlock(&server->lock);
-    if (code)
+    signal_it(called);
+    if (code) {
         http_tell(exchange, made, NULL, code->word);
+        http_resume(exchange);
+    }
 }
 
 void http_finish(struct exchange *exchange, struct http_made made)
@@ -103,18 +133,20 @@ void http_finish(struct exchange *exchange, struct http_made made)
         exchange->live_next;
     if (exchange->live_next)
         exchange->live_next->live_previous = exchange->live_previous;
-    exchange->state = EXCHANGE_ANSWERED;
     exchange->made = made;
+    exchange->state = EXCHANGE_ANSWERED;
+}
+
+/* From here on the exchange is the socket thread's. */
+void http_resume(struct exchange *exchange)
+{
     MHD_resume_connection(exchange->connection);
 }
 
-bool http_drop(struct exchange *exchange)
+void http_release(struct exchange *exchange)
 {
-    return --exchange->owners == 0;
-}
-
-void http_free(struct exchange *exchange)
-{
+    if (atomic_fetch_sub(&exchange->owners, 1) > 1)
+        return;
     if (exchange->request.body_fd >= 0)
         close(exchange->request.body_fd);
     free(exchange->texts);
@@ -122,16 +154,6 @@ void http_free(struct exchange *exchange)
     free(exchange->target);
     free(exchange->body);
     free(exchange);
-}
-
-void http_release(struct exchange *exchange)
-{
-    struct http_server *server = exchange->listener->server;
-    pthread_mutex_lock(&server->lock);
-    bool last = http_drop(exchange);
-    pthread_mutex_unlock(&server->lock);
-    if (last)
-        http_free(exchange);
 }
 
 void http_wake(struct http_server *server, const char *key)
@@ -205,6 +227,8 @@ static void answer(struct exchange *exchange, struct http_response *response)
     pthread_mutex_unlock(&server->lock);
     if (late)
         MHD_destroy_response(made.response);
+    else
+        http_resume(exchange);
 }
 
 static void run(struct worker *worker, struct exchange *exchange)
@@ -223,18 +247,31 @@ static void run(struct worker *worker, struct exchange *exchange)
     }
 }
 
+/* Waits until there may be something to take. */
+static void rest(struct worker *worker)
+{
+    struct http_server *server = worker->server;
+    if (worker->index == 0 && server->config.worker_count > 1) {
+        server->first_idle = true;
+        pthread_cond_wait(&server->queued_first, &server->lock);
+        server->first_idle = false;
+        return;
+    }
+    server->idle++;
+    pthread_cond_wait(&server->queued_more, &server->lock);
+    server->idle--;
+    server->waking = false;
+}
+
 void *http_work(void *context)
 {
     struct worker *worker = context;
     struct http_server *server = worker->server;
-    pthread_cond_t *more = worker->index == 0 && server->config.worker_count > 1
-                               ? &server->queued_first
-                               : &server->queued_more;
     pthread_mutex_lock(&server->lock);
     while (!server->stopping) {
         struct exchange *exchange = take(worker);
         if (!exchange) {
-            pthread_cond_wait(more, &server->lock);
+            rest(worker);
             continue;
         }
         http_unlink(exchange);
@@ -242,7 +279,9 @@ void *http_work(void *context)
         exchange->wakes_seen = server->wake_count;
         exchange->request.queue_ns += http_now(server) - exchange->queued_ns;
         server->gauges.running++;
+        pthread_cond_t *called = server->gauges.queued > 0 ? call_one(server) : NULL;
         pthread_mutex_unlock(&server->lock);
+        signal_it(called);
         run(worker, exchange);
         pthread_mutex_lock(&server->lock);
     }

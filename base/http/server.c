@@ -16,13 +16,23 @@ static void start_condition(pthread_cond_t *condition)
     pthread_condattr_destroy(&monotonic);
 }
 
+/* Held for a few instructions: whoever finds it taken looks again before going to sleep. */
+static void start_lock(pthread_mutex_t *lock)
+{
+    pthread_mutexattr_t adaptive;
+    pthread_mutexattr_init(&adaptive);
+    pthread_mutexattr_settype(&adaptive, PTHREAD_MUTEX_ADAPTIVE_NP);
+    pthread_mutex_init(lock, &adaptive);
+    pthread_mutexattr_destroy(&adaptive);
+}
+
 static struct http_server *prepare(const struct http_config *config)
 {
     struct http_server *server = calloc(1, sizeof *server);
     assert(server);
     server->config = *config;
-    pthread_mutex_init(&server->lock, NULL);
-    pthread_mutex_init(&server->stream_lock, NULL);
+    start_lock(&server->lock);
+    start_lock(&server->stream_lock);
     start_condition(&server->queued_more);
     start_condition(&server->queued_first);
     start_condition(&server->feed_due);

@@ -30,8 +30,8 @@ void http_cut(struct link *link, const struct cr_code *code)
 
 static bool slow(const struct link *link, int64_t age_ns)
 {
-    return link->phase == LINK_BODY && age_ns > HTTP_BODY_GRACE_NS &&
-           link->body_size < age_ns / 1000000000 * HTTP_BODY_RATE_MIN;
+    return atomic_load(&link->phase) == LINK_BODY && age_ns > HTTP_BODY_GRACE_NS &&
+           atomic_load(&link->body_size) < age_ns / 1000000000 * HTTP_BODY_RATE_MIN;
 }
 
 /*
@@ -42,7 +42,8 @@ static bool slow(const struct link *link, int64_t age_ns)
 static bool left_amid(struct link *link)
 {
     char byte;
-    bool ended = link->phase <= LINK_BODY && recv(link->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+    bool ended = atomic_load(&link->phase) <= LINK_BODY &&
+                 recv(link->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
     link->ends = ended ? link->ends + 1 : 0;
     return link->ends > 1;
 }
@@ -50,12 +51,13 @@ static bool left_amid(struct link *link)
 static void look_at_links(struct http_server *server, int64_t now)
 {
     for (struct link *link = server->links; link; link = link->next) {
-        int64_t age = now - link->since_ns;
+        int phase = atomic_load(&link->phase);
+        int64_t age = now - atomic_load(&link->since_ns);
         if (link->fd < 0)
             continue;
-        if ((link->phase == LINK_HEAD && age > HTTP_HEAD_DEADLINE_NS) || slow(link, age))
+        if ((phase == LINK_HEAD && age > HTTP_HEAD_DEADLINE_NS) || slow(link, age))
             http_cut(link, &http_request_timeout);
-        else if (left_amid(link) || (link->phase == LINK_IDLE && age > HTTP_KEEP_ALIVE_NS))
+        else if (left_amid(link) || (phase == LINK_IDLE && age > HTTP_KEEP_ALIVE_NS))
             shutdown(link->fd, SHUT_RDWR);
         else
             continue;
@@ -69,11 +71,12 @@ static void end(struct exchange *exchange, const struct cr_code *code, const cha
     struct http_server *server = exchange->listener->server;
     if (exchange->state != EXCHANGE_RUNNING) {
         http_unlink(exchange);
-        http_drop(exchange); /* never the last: the connection is suspended */
+        atomic_fetch_sub(&exchange->owners, 1); /* never the last: the connection is suspended */
     }
     struct http_made made = http_make_problem(server, exchange->id, code, why, false);
     http_tell(exchange, made, NULL, code->word);
     http_finish(exchange, made);
+    http_resume(exchange);
 }
 
 void http_end_waiting(struct http_server *server, bool running)

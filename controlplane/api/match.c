@@ -149,6 +149,6 @@ const char *api_id(const struct api *api, const char *name)
         if (found && length == strlen(name) && memcmp(found, name, length) == 0)
             return api->path[n];
     }
-    assert(!"the path of the route has no such value");
+    assert(false); /* the path of the route has no such value */
     return NULL;
 }

@@ -36,7 +36,7 @@ enum cr_status config_read(struct cr_call *call, const char *path,
 
 /* What the process holds. Read-only while it serves, but for what is atomic. */
 struct program {
-    struct cr_env env;
+    struct cr_env system, env; /* env asks system */
     struct config config;
     struct service_secrets secrets;
     struct service_config service_config;

@@ -16,6 +16,48 @@ static void wake(void *context, const char *key)
         http_wake(server, key);
 }
 
+#define POOL_SIZE 4096
+
+/*
+ * The system's randomness, asked for many bytes at a time, since each call wants some for its ids.
+ * A byte is given once, and wiped then. Of one thread each.
+ */
+static void draw(void *context, void *bytes, size_t size)
+{
+    static _Thread_local unsigned char pool[POOL_SIZE];
+    static _Thread_local size_t left;
+    const struct cr_env *system = context;
+    if (size > POOL_SIZE / 8) {
+        system->random(system->context, bytes, size);
+        return;
+    }
+    if (left < size) {
+        system->random(system->context, pool, sizeof pool);
+        left = sizeof pool;
+    }
+    left -= size;
+    memcpy(bytes, pool + left, size);
+    base_crypto_wipe(pool + left, size);
+}
+
+static int64_t now_ns(void *context)
+{
+    const struct cr_env *system = context;
+    return system->now_ns(system->context);
+}
+
+static int64_t utc_us(void *context)
+{
+    const struct cr_env *system = context;
+    return system->utc_us(system->context);
+}
+
+static void sleep_until(void *context, int64_t until_ns)
+{
+    const struct cr_env *system = context;
+    system->sleep_until(system->context, until_ns);
+}
+
 static enum cr_status open_database(struct cr_call *call, const char *conninfo, const char *name,
                                     struct db **ret_db)
 {
@@ -120,9 +162,17 @@ static const char *holder(struct cr_call *call)
 enum cr_status program_open(struct cr_call *call, const char *config_path, bool workers,
                             struct program *program)
 {
-    program->env = *call->env;
-    program->env.db = &db_postgres;
-    program->env.bus = &bus_nats;
+    program->system = *call->env;
+    program->env = (struct cr_env){
+        .now_ns = now_ns,
+        .utc_us = utc_us,
+        .random = draw,
+        .sleep_until = sleep_until,
+        .context = &program->system,
+        .db = &db_postgres,
+        .bus = &bus_nats,
+        .file = program->system.file,
+    };
     call->env = &program->env;
     CR_TRY(config_read(call, config_path, &program->config));
     CR_TRY(service_secrets_open(call, program->config.secrets_dir, &program->secrets));
