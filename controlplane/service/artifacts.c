@@ -16,7 +16,7 @@ static const char *const states[] = {"uploading", "held", NULL};
 static const struct cr_member artifact_members[] = {
     CR_ID(struct artifact, artifact, "art"),
     CR_MEMBER(struct artifact, sha256, 64, 64),
-    CR_MEMBER(struct artifact, size, 1, ARTIFACTS_SIZE_MAX),
+    CR_MEMBER(struct artifact, size, 0, ARTIFACTS_SIZE_MAX),
     CR_WORD(struct artifact, kind, kinds),
     CR_WORD(struct artifact, state, states),
     CR_MEMBER(struct artifact, offset, 0, ARTIFACTS_SIZE_MAX, .about = "Bytes that are here"),

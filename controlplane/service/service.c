@@ -263,8 +263,11 @@ void service_wake(struct cr_call *call, struct service *service, const char *ten
     const char *noun = cr_id_kind(id);
     if (!noun)
         return;
-    if (service->config->wake)
+    if (service->config->wake) {
         service->config->wake(service->config->wake_context, cr_format(call, "%s:%s", noun, id));
+        service->config->wake(service->config->wake_context,
+                              cr_format(call, "events:%s", tenant ? tenant : OPERATORS));
+    }
     if (service->bus)
         bus_publish(call, service->bus,
                     tenant ? cr_format(call, "%s.%s.%s", noun, tenant, id)
