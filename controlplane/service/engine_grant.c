@@ -12,6 +12,7 @@
 #include "base/json/json.h"
 #include "controlplane/service/engine_sql.h"
 #include "controlplane/service/jobs_internal.h"
+#include "controlplane/service/ledger.h"
 
 #include <string.h>
 
@@ -232,6 +233,18 @@ static enum cr_status insert_leases(struct cr_call *call, struct db *db, const s
                    NULL);
 }
 
+/* With a new lease ends the chance of a late completion: earlier epochs get their records now. */
+static enum cr_status settle_earlier(struct cr_call *call, struct db *db,
+                                     const struct engine *engine, const struct columns *it)
+{
+    struct ledger_sum used;
+    for (size_t i = 0; i < it->count; i++)
+        if (it->epoch[i] > 1)
+            CR_TRY(
+                ledger_settle(call, db, engine->service->config, it->tenant[i], it->job[i], &used));
+    return CR_OK;
+}
+
 /* Tells of each job, by what it looks like now; the jobs of a tenant are read at once. */
 static enum cr_status tell(struct cr_call *call, struct db *db, struct engine *engine,
                            const struct columns *it)
@@ -295,6 +308,7 @@ static enum cr_status batch_work(struct cr_call *call, struct db *db, struct eng
     CR_TRY(grant_jobs(call, db, batch, outcome));
     if (outcome->accepted_count) {
         struct columns it = columns_of(call, batch, outcome);
+        CR_TRY(settle_earlier(call, db, engine, &it));
         CR_TRY(take_devices(call, db, &it));
         CR_TRY(insert_leases(call, db, &it));
         CR_TRY(tell(call, db, engine, &it));

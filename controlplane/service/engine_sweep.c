@@ -196,7 +196,8 @@ static const struct cr_member overdue_members[] = {
 };
 static const struct cr_shape overdue_shape = CR_SHAPE(struct overdue, overdue_members);
 
-static enum cr_status end_in_queue(struct cr_call *call, struct db *db, const struct overdue *row)
+static enum cr_status end_in_queue(struct cr_call *call, struct db *db,
+                                   const struct service_config *config, const struct overdue *row)
 {
     struct jobs_end end = {
         .tenant = row->tenant,
@@ -208,7 +209,7 @@ static enum cr_status end_in_queue(struct cr_call *call, struct db *db, const st
         .reason = "it waited longer than its queue_ttl_s",
         .ended = CR_NO_INTEGER,
     };
-    return jobs_write_end(call, db, &end);
+    return jobs_write_end(call, db, config, &end);
 }
 
 static enum cr_status stop_at_deadline(struct cr_call *call, struct db *db,
@@ -234,7 +235,7 @@ static enum cr_status overdue_work(struct cr_call *call, struct db *db, struct e
     const char *action = "job.deadline";
     if (strcmp(row->what, "queue") == 0) {
         action = "job.expired";
-        CR_TRY(end_in_queue(call, db, row));
+        CR_TRY(end_in_queue(call, db, work->engine->service->config, row));
     } else if (strcmp(row->what, "start") == 0) {
         action =
             "lease.revoked"; /* what the ended lease leaves behind is settled in the next turn */

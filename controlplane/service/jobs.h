@@ -222,17 +222,16 @@ struct jobs_end {
     const char *code, *reason;
     const char *outputs, *metrics; /* JSON; NULL: none */
     struct cr_bytes result_sha256; /* none: no bytes */
-    const char *record;            /* NULL: it never ran, or is billed nothing */
-    int64_t device_ns;
-    const char *amount_zepto; /* decimal; NULL: 0 */
-    int64_t ended;            /* CR_NO_INTEGER: now */
+    int64_t ended;                 /* CR_NO_INTEGER: now */
 };
 
 /*
- * Writes the end: job terminal, job_live gone. Exactly one of all that try succeeds.
+ * Writes the end: job terminal, job_live gone, with what it has used in all; leases that ended
+ * without a usage record get theirs (ledger_settle). Exactly one of all that try succeeds.
  * fails with   cr_code_state_forbids: the job is in another state, or under another lease epoch
  */
 enum cr_status jobs_write_end(struct cr_call *call, struct db *db,
+                              const struct service_config *config,
                               const struct jobs_end *end) CR_CHECK;
 
 /* A lease epoch that ended without an end of the job. Write the end of its lease first. */

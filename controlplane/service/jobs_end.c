@@ -3,6 +3,7 @@
 
 #include "base/json/json.h"
 #include "controlplane/service/jobs_sql.h"
+#include "controlplane/service/ledger.h"
 
 #include <string.h>
 
@@ -20,7 +21,8 @@ static const struct cr_member ended_members[] = {
 };
 static const struct cr_shape ended_shape = CR_SHAPE(struct ended, ended_members);
 
-enum cr_status jobs_write_end(struct cr_call *call, struct db *db, const struct jobs_end *end)
+enum cr_status jobs_write_end(struct cr_call *call, struct db *db,
+                              const struct service_config *config, const struct jobs_end *end)
 {
     size_t from = 0;
     while (end->from[from])
@@ -34,15 +36,17 @@ enum cr_status jobs_write_end(struct cr_call *call, struct db *db, const struct 
     if (!found)
         return cr_fail_as(call, &cr_code_state_forbids,
                           "job %s has moved on since it was looked at", end->job);
-    return db_exec_fenced(
-        call, db, &jobs_end_job,
-        DB_VALUES(db_text(end->tenant), db_text(end->job), db_text(end->terminal),
-                  db_text(end->code), db_text(end->reason), db_int(end->ended),
-                  db_int(end->lease_epoch), db_int(ended.attempt), db_text(end->outputs),
-                  db_text(end->metrics), db_bytes(end->result_sha256.data, end->result_sha256.size),
-                  db_text(end->record), db_int(end->device_ns),
-                  db_text(end->amount_zepto ? end->amount_zepto : "0"), db_int(ended.version + 1)),
-        "the job has ended already");
+    struct ledger_sum used;
+    CR_TRY(ledger_settle(call, db, config, end->tenant, end->job, &used));
+    return db_exec_fenced(call, db, &jobs_end_job,
+                          DB_VALUES(db_text(end->tenant), db_text(end->job), db_text(end->terminal),
+                                    db_text(end->code), db_text(end->reason), db_int(end->ended),
+                                    db_int(end->lease_epoch), db_int(ended.attempt),
+                                    db_text(end->outputs), db_text(end->metrics),
+                                    db_bytes(end->result_sha256.data, end->result_sha256.size),
+                                    db_text(used.record), db_int(used.device_ns),
+                                    db_text(used.amount_zepto), db_int(ended.version + 1)),
+                          "the job has ended already");
 }
 
 /* Cancel ----------------------------------------------------------------------------------------
@@ -59,7 +63,8 @@ static const struct cr_member live_members[] = {
 };
 static const struct cr_shape live_shape = CR_SHAPE(struct live, live_members);
 
-static enum cr_status cancel_queued(struct cr_call *call, struct db *db, const char *tenant,
+static enum cr_status cancel_queued(struct cr_call *call, struct db *db,
+                                    const struct service_config *config, const char *tenant,
                                     const char *job, const struct live *live, bool operator)
 {
     struct jobs_end end = {
@@ -72,7 +77,7 @@ static enum cr_status cancel_queued(struct cr_call *call, struct db *db, const c
         .reason = "cancelled while it was queued",
         .ended = CR_NO_INTEGER,
     };
-    return jobs_write_end(call, db, &end);
+    return jobs_write_end(call, db, config, &end);
 }
 
 static enum cr_status cancel_placed(struct cr_call *call, struct db *db, const char *tenant,
@@ -106,7 +111,7 @@ static enum cr_status cancel_work(struct cr_call *call, struct db *db, struct se
         return cr_fail_as(call, &cr_code_state_forbids, "job %s has ended", job);
     }
     if (strcmp(live.state, "queued") == 0)
-        CR_TRY(cancel_queued(call, db, tenant, job, &live,
+        CR_TRY(cancel_queued(call, db, config, tenant, job, &live,
                              work->ask->who->kind == PRINCIPAL_OPERATOR));
     else if (!live.stop_cause || strcmp(live.stop_cause, "cancel") != 0)
         CR_TRY(cancel_placed(call, db, tenant, job, &live));

@@ -39,8 +39,9 @@ static const struct {
     {"budget", "failed", "BUDGET", "its budget is spent"},
 };
 
-static enum cr_status end(struct cr_call *call, struct db *db, const struct jobs_loss *loss,
-                          const char *terminal, const char *code, const char *reason)
+static enum cr_status end(struct cr_call *call, struct db *db, const struct service_config *config,
+                          const struct jobs_loss *loss, const char *terminal, const char *code,
+                          const char *reason)
 {
     struct jobs_end it = {
         .tenant = loss->tenant,
@@ -52,7 +53,7 @@ static enum cr_status end(struct cr_call *call, struct db *db, const struct jobs
         .reason = reason,
         .ended = CR_NO_INTEGER,
     };
-    return jobs_write_end(call, db, &it);
+    return jobs_write_end(call, db, config, &it);
 }
 
 /* What is added to the counters of the job, and what it is told meanwhile. */
@@ -101,32 +102,35 @@ static bool wants_retry(const struct lost *lost, const char *word)
 }
 
 static enum cr_status lose_to_platform(struct cr_call *call, struct db *db,
+                                       const struct service_config *config,
                                        const struct jobs_loss *loss, const struct lost *lost)
 {
     if (lost->bad >= POISON_LEASES && lost->bad_nodes >= POISON_NODES)
-        return end(call, db, loss, "failed", "POISON",
+        return end(call, db, config, loss, "failed", "POISON",
                    "its runner died again and again, on more than one node");
     if (lost->platform_losses >= LOSSES_MAX)
-        return end(call, db, loss, "failed", "PLATFORM_EXHAUSTED",
+        return end(call, db, config, loss, "failed", "PLATFORM_EXHAUSTED",
                    "the platform lost it too many times");
     struct again again = {
         .code = "BACKOFF", .losses = 1, .wait_us = wait_of(call, lost->platform_losses)};
     return requeue(call, db, loss, &again);
 }
 
-static enum cr_status decide(struct cr_call *call, struct db *db, const struct jobs_loss *loss,
+static enum cr_status decide(struct cr_call *call, struct db *db,
+                             const struct service_config *config, const struct jobs_loss *loss,
                              const struct lost *lost, bool *ret_done)
 {
     *ret_done = true;
     if (lost->stop_cause) {
         for (size_t i = 0; i < sizeof finals / sizeof finals[0]; i++)
             if (strcmp(finals[i].cause, lost->stop_cause) == 0)
-                return end(call, db, loss, finals[i].terminal, finals[i].code, finals[i].reason);
+                return end(call, db, config, loss, finals[i].terminal, finals[i].code,
+                           finals[i].reason);
         struct again again = {.mark = "preempted", .preempted = 1};
         return requeue(call, db, loss, &again);
     }
     if (!loss->own)
-        return lose_to_platform(call, db, loss, lost);
+        return lose_to_platform(call, db, config, loss, lost);
     *ret_done = wants_retry(lost, loss->word);
     struct again again = {.code = "BACKOFF", .retries = 1, .wait_us = wait_of(call, lost->retries)};
     return *ret_done ? requeue(call, db, loss, &again) : CR_OK;
@@ -144,7 +148,7 @@ enum cr_status jobs_lose(struct cr_call *call, struct db *db, const struct servi
     if (!found)
         return cr_fail_as(call, &service_code_stale_lease, "job %s is not live under epoch %lld",
                           loss->job, (long long)loss->lease_epoch);
-    CR_TRY(decide(call, db, loss, &lost, &done));
+    CR_TRY(decide(call, db, config, loss, &lost, &done));
     *ret_state = NULL;
     if (!done)
         return CR_OK;

@@ -97,13 +97,13 @@ WHERE node_id = $1 AND state <> 'quarantined'
 SELECT tenant_id AS tenant, job_id AS job FROM lease WHERE lease_id = $1 AND node_id = $2
 
 -- name: ledger_live
-SELECT state, lease_epoch, stop_cause, retries FROM job_live WHERE tenant_id = $1 AND job_id = $2
+SELECT state, lease_epoch, stop_cause FROM job_live WHERE tenant_id = $1 AND job_id = $2
 FOR UPDATE
 
 -- name: ledger_held
 SELECT l.tenant_id AS tenant, l.job_id AS job, l.lease_id AS lease, l.lease_epoch, l.member,
        l.node_id AS node, l.flavor, l.state, l.boot, l.revoke_reason, l.word, l.devices, l.slices,
-       l.granted, l.ended, j.kind, j.price_id AS price, p.currency, p.rate_pico, j.retry_max, j.retry_on,
+       l.granted, l.ended, j.kind, j.price_id AS price, p.currency, p.rate_pico,
        m.seq, m.state AS meter_state, m.slices AS slices_read, m.acquire_ns, m.mono_ns, m.held_ns,
        m.busy_ns, m.energy_mj, m.from_us, m.received_us, m.boot AS meter_boot, m.reading, m.path,
        m.statement, m.signature, m.leaf_index, m.tree_size, i.prior_ns, i.midnight_us,
@@ -227,3 +227,66 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 
 -- name: ledger_now
 SELECT cresset_now_us() AS now_us
+
+-- The log ----------------------------------------------------------------------------------------
+
+-- name: ledger_engine_hold
+SELECT epoch FROM engine WHERE region = $1 AND epoch = $2 FOR SHARE
+
+-- name: ledger_log_begin
+-- The empty tree, where the region has none yet. $2 is SHA-256 of nothing.
+INSERT INTO log_state (region, root) VALUES ($1, $2) ON CONFLICT DO NOTHING
+
+-- name: ledger_log_state
+SELECT size, root, frontier FROM log_state WHERE region = $1
+
+-- name: ledger_log_lock
+SELECT size, root, frontier FROM log_state WHERE region = $1 FOR UPDATE
+
+-- name: ledger_seal_take
+WITH taken AS (
+    DELETE FROM leaf_queue
+    WHERE leaf_id IN (SELECT leaf_id FROM leaf_queue ORDER BY leaf_id LIMIT $1) RETURNING leaf_id
+)
+SELECT l.leaf_id AS leaf, l.entry FROM taken JOIN audit_leaf l USING (leaf_id) ORDER BY l.leaf_id
+
+-- name: ledger_seal_number
+INSERT INTO leaf_seq (seq, leaf_id, leaf_hash)
+SELECT $1 + n - 1, leaf, hash
+FROM unnest($2::bigint[], $3::bytea[]) WITH ORDINALITY AS r (leaf, hash, n)
+
+-- name: ledger_seal_totals
+-- Usage is added up as its leaves are numbered: once each, by one writer.
+INSERT INTO usage_total AS t (tenant_id, queue, day, flavor, meter, quantity, amount_zepto)
+SELECT c.tenant_id, j.queue, c.day, c.flavor, c.meter, sum(c.quantity), sum(c.amount_zepto)
+FROM usage_record r
+JOIN charge c USING (tenant_id, record_id)
+JOIN job j ON j.tenant_id = r.tenant_id AND j.job_id = r.job_id
+WHERE r.leaf_id = ANY ($1::bigint[])
+GROUP BY c.tenant_id, j.queue, c.day, c.flavor, c.meter
+ON CONFLICT (tenant_id, queue, day, flavor, meter) DO UPDATE
+SET quantity = t.quantity + EXCLUDED.quantity, amount_zepto = t.amount_zepto + EXCLUDED.amount_zepto
+
+-- name: ledger_seal_state
+UPDATE log_state SET size = $3, root = $4, frontier = $5, epoch = $6 WHERE region = $1 AND size = $2
+
+-- name: ledger_checkpoint_last
+SELECT size, root, frontier, note FROM checkpoint ORDER BY size DESC LIMIT 1
+
+-- name: ledger_checkpoint_at
+SELECT size, root, frontier, note FROM checkpoint WHERE size = $1
+
+-- name: ledger_checkpoint_covering
+-- The smallest that has the leaf number $1.
+SELECT size, root, frontier, note FROM checkpoint WHERE size > $1 ORDER BY size LIMIT 1
+
+-- name: ledger_checkpoint_insert
+INSERT INTO checkpoint (size, root, frontier, note, signed_us)
+VALUES ($1, $2, $3, $4, cresset_now_us()) ON CONFLICT DO NOTHING
+
+-- name: ledger_publish_leaves
+SELECT s.seq, s.leaf_hash, l.entry FROM leaf_seq s JOIN audit_leaf l USING (leaf_id)
+WHERE s.seq >= $1 AND s.seq < $2 ORDER BY s.seq
+
+-- name: ledger_publish_hashes
+SELECT leaf_hash FROM leaf_seq WHERE seq >= $1 AND seq < $2 ORDER BY seq

@@ -18,13 +18,12 @@ struct meaning {
 
 struct live {
     const char *state, *stop_cause;
-    int64_t lease_epoch, retries;
+    int64_t lease_epoch;
 };
 static const struct cr_member live_members[] = {
     CR_MEMBER(struct live, state, 0, 0),
     CR_MEMBER(struct live, stop_cause, 0, 0),
     CR_MEMBER(struct live, lease_epoch, 0, 0),
-    CR_MEMBER(struct live, retries, 0, 0),
 };
 static const struct cr_shape live_shape = CR_SHAPE(struct live, live_members);
 
@@ -89,35 +88,6 @@ static struct meaning stopped(const struct live *live, const struct ledger_held 
     return (struct meaning){"platform_error", NULL, NULL};
 }
 
-/* What retry.on says of a word; crash covers several. */
-static const char *retry_word(enum protocol_word word)
-{
-    switch (word) {
-    case PROTOCOL_device_memory:
-        return "device_memory";
-    case PROTOCOL_nonfinite:
-        return "nonfinite";
-    case PROTOCOL_host_memory:
-    case PROTOCOL_stalled:
-        return "crash";
-    default:
-        return NULL;
-    }
-}
-
-/* Whether the job asked to be run again after such a failure of its own. */
-static bool will_retry(const struct live *live, const struct ledger_held *held,
-                       enum protocol_word word)
-{
-    const char *on = retry_word(word);
-    if (!on || live->retries >= held->retry_max || live->stop_cause)
-        return false;
-    for (size_t i = 0; i < held->retry_on.count; i++)
-        if (strcmp(held->retry_on.items[i], on) == 0)
-            return true;
-    return false;
-}
-
 static struct meaning meaning_of(const struct ending *it, const struct live *live,
                                  const struct ledger_held *held)
 {
@@ -125,8 +95,8 @@ static struct meaning meaning_of(const struct ending *it, const struct live *liv
     if (word == PROTOCOL_stopped)
         return stopped(live, held);
     const char *code = protocol_word_code(word), *outcome = protocol_word_outcome(word);
-    if (!*code || will_retry(live, held, word))
-        return (struct meaning){"platform_error", NULL, NULL};
+    if (!*code)
+        return (struct meaning){outcome, NULL, NULL};
     return (struct meaning){outcome, word == PROTOCOL_finished ? "succeeded" : "failed", code};
 }
 
@@ -257,7 +227,6 @@ static enum cr_status end_job(struct cr_call *call, struct db *db, const struct 
                               const struct live *live, const struct ledger_held *held,
                               const struct meaning *meaning)
 {
-    struct ledger_sum sum;
     unsigned char result[BASE_CRYPTO_SHA256_SIZE];
     bool has_result =
         cr_hex_parse(it->says.result_sha256, strlen(it->says.result_sha256), result, sizeof result);
@@ -278,11 +247,7 @@ static enum cr_status end_job(struct cr_call *call, struct db *db, const struct 
     if (succeeded)
         CR_TRY(outputs_of(call, db, it, &end.outputs));
     CR_TRY(metrics_of(call, it, &end.metrics));
-    CR_TRY(ledger_sum(call, db, it->tenant, it->job, &sum));
-    end.record = sum.record;
-    end.device_ns = sum.device_ns;
-    end.amount_zepto = sum.amount_zepto;
-    CR_TRY(jobs_write_end(call, db, &end));
+    CR_TRY(jobs_write_end(call, db, it->config, &end));
     return jobs_tell(call, db, it->config, it->tenant, it->job, NULL);
 }
 
@@ -330,29 +295,68 @@ static enum cr_status check_lease(struct cr_call *call, const struct ending *it,
     return CR_OK;
 }
 
+/* Whether the job ends by its own failure, or asked to be run again: then it is queued now. */
+static enum cr_status try_again(struct cr_call *call, struct db *db, const struct ending *it,
+                                const struct live *live, const struct ledger_held *held,
+                                struct meaning *meaning)
+{
+    const char *state = NULL;
+    if (!is(meaning->outcome, "tenant_error") || is(live->state, "queued"))
+        return CR_OK;
+    struct jobs_loss loss = {.tenant = it->tenant,
+                             .job = it->job,
+                             .lease_epoch = held->lease_epoch,
+                             .word = it->says.word,
+                             .detail = it->says.detail,
+                             .own = true};
+    CR_TRY(jobs_lose(call, db, it->config, &loss, &state));
+    if (state)
+        *meaning = (struct meaning){"platform_error", NULL, NULL};
+    return CR_OK;
+}
+
+/* J3: of all completions of a job one is accepted. */
+static enum cr_status claim(struct cr_call *call, struct db *db, const struct ending *it,
+                            const struct ledger_held *held, const char *outcome)
+{
+    int64_t claimed = 0;
+    CR_TRY(db_exec(call, db, &ledger_complete_claim,
+                   DB_VALUES(db_text(it->tenant), db_text(it->job), db_int(held->lease_epoch),
+                             db_int(billing_outcome_number(outcome)), db_text(it->record),
+                             db_bytes(it->message, sizeof it->message)),
+                   &claimed));
+    if (claimed == 0)
+        return cr_fail_as(call, &service_code_stale_lease, "job %s was completed before", it->job);
+    return CR_OK;
+}
+
 static enum cr_status settle(struct cr_call *call, struct db *db, const struct ending *it,
                              const struct live *live, struct ledger_held *held)
 {
     struct meaning meaning = meaning_of(it, live, held);
     bool is_released = held->seq != CR_NO_INTEGER && is(held->meter_state, "released");
-    const char *outcome = billing_final_outcome(meaning.outcome, is_released);
     if (is(meaning.terminal, "succeeded") && !is_released)
         return cr_fail_as(call, &cr_code_invalid_body,
                           "a job that finished has a reading of its release");
     CR_TRY(end_lease(call, db, it, held));
-    if (meaning.terminal && !billing_outcome_is_platform(outcome)) {
-        int64_t claimed = 0;
-        CR_TRY(db_exec(call, db, &ledger_complete_claim,
-                       DB_VALUES(db_text(it->tenant), db_text(it->job), db_int(held->lease_epoch),
-                                 db_int(billing_outcome_number(outcome)), db_text(it->record),
-                                 db_bytes(it->message, sizeof it->message)),
-                       &claimed));
-        if (claimed == 0)
-            return cr_fail_as(call, &service_code_stale_lease, "job %s was completed before",
-                              it->job);
-    }
+    bool is_lost = !meaning.terminal;
+    CR_TRY(try_again(call, db, it, live, held, &meaning));
+    const char *outcome = billing_final_outcome(meaning.outcome, is_released);
+    if (meaning.terminal && !billing_outcome_is_platform(outcome))
+        CR_TRY(claim(call, db, it, held, outcome));
     CR_TRY(ledger_record_final(call, db, it->config, it->ask, held, outcome, it->record));
-    return meaning.terminal ? end_job(call, db, it, live, held, &meaning) : CR_OK;
+    if (meaning.terminal)
+        return end_job(call, db, it, live, held, &meaning);
+    if (!is_lost)
+        return CR_OK;
+
+    const char *state = NULL;
+    struct jobs_loss loss = {.tenant = it->tenant,
+                             .job = it->job,
+                             .lease_epoch = held->lease_epoch,
+                             .word = it->says.word,
+                             .detail = it->says.detail};
+    return is(live->state, "queued") ? CR_OK : jobs_lose(call, db, it->config, &loss, &state);
 }
 
 static enum cr_status work(struct cr_call *call, struct db *db, void *context)

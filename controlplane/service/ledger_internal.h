@@ -91,8 +91,6 @@ struct ledger_held {
     int64_t slices, granted, ended;
     const char *kind, *price, *currency; /* of the job */
     int64_t rate_pico;
-    int64_t retry_max;
-    struct cr_texts retry_on;
     int64_t seq; /* of the last reading; this and the rest CR_NO_INTEGER or empty without one */
     const char *meter_state;
     int64_t slices_read, acquire_ns, mono_ns, held_ns, busy_ns, energy_mj, from_us, received_us;
@@ -148,8 +146,29 @@ enum cr_status ledger_record_final(struct cr_call *call, struct db *db,
 enum cr_status ledger_sum(struct cr_call *call, struct db *db, const char *tenant, const char *job,
                           struct ledger_sum *ret_sum) CR_CHECK;
 
-/* Proofs: ledger_tiles.c ------------------------------------------------------------------------
+/* The log: ledger_seal_log.c, ledger_publish.c, ledger_tiles.c ----------------------------------
  */
+
+/* log_state, and the rows of checkpoint. */
+struct ledger_tree {
+    int64_t size;
+    struct cr_bytes root, frontier;
+    struct cr_bytes note; /* of a checkpoint */
+};
+extern const struct cr_shape ledger_tree_shape;
+
+/* db.7: whoever is no longer the engine stops here. */
+enum cr_status ledger_hold(struct cr_call *call, struct db *db, const struct service_config *config,
+                           int64_t epoch) CR_CHECK;
+
+/* The frontier of a row, which is of its size. */
+enum cr_status ledger_frontier(struct cr_call *call, const struct ledger_tree *tree,
+                               struct tlog_frontier *ret_frontier) CR_CHECK;
+
+/* Writes the bundles and tiles that a tree of that size has and one of before does not. */
+enum cr_status ledger_tiles_write(struct cr_call *call, struct db *db,
+                                  const struct service_config *config, int64_t before,
+                                  int64_t size) CR_CHECK;
 
 /* The tlog-proof of a leaf under the smallest checkpoint that covers it.
  * fails with cr_code_unavailable: there is none yet */

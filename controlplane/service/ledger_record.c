@@ -16,7 +16,7 @@ static const struct cr_member held_members[] = {
     COLUMN(flavor), COLUMN(state), COLUMN(boot), COLUMN(revoke_reason), COLUMN(word),
     CR_TEXTS(struct ledger_held, devices, 0, 512),
     COLUMN(slices), COLUMN(granted), COLUMN(ended), COLUMN(kind), COLUMN(price), COLUMN(currency),
-    COLUMN(rate_pico), COLUMN(retry_max), CR_TEXTS(struct ledger_held, retry_on, 0, 16),
+    COLUMN(rate_pico), 
     COLUMN(seq), COLUMN(meter_state), COLUMN(slices_read), COLUMN(acquire_ns), COLUMN(mono_ns),
     COLUMN(held_ns), COLUMN(busy_ns), COLUMN(energy_mj), COLUMN(from_us), COLUMN(received_us),
     COLUMN(meter_boot),
