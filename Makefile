@@ -155,7 +155,7 @@ $(eval $(call library,kernels/format,$(k) base/json))
 k += kernels/device kernels/cpu kernels/grad kernels/run kernels/format
 $(eval $(call library,kernels/nn,$(k)))
 $(eval $(call library,kernels/data,$(k)))
-$(eval $(call library,kernels/cresset,$(k) kernels/nn kernels/data))
+$(eval $(call library,kernels/cresset,$(k) base/json kernels/nn kernels/data))
 $(eval $(call library,policy/tlog,$(core) base/crypto))
 $(eval $(call library,policy/provenance,$(core) base/json base/crypto))
 $(eval $(call library,compute/protocol,$(core) base/json base/crypto))
