@@ -7,6 +7,7 @@
 #include "base/core/time.h"
 #include "controlplane/cressetd/cressetd.h"
 #include "controlplane/service/engine.h"
+#include "controlplane/service/engine.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* verbs: what cressetd does besides serving. */
 #include "base/core/log.h"
 #include "controlplane/cressetd/cressetd.h"
+#include "controlplane/service/keys.h"
 #include "controlplane/service/sessions.h"
 
 #include <string.h>
@@ -60,6 +61,16 @@ static enum cr_status do_migrate(struct cr_call *call, struct program *program,
     return CR_OK;
 }
 
+static enum cr_status do_bootstrap(struct cr_call *call, struct program *program,
+                                   const struct asked *asked)
+{
+    const char *key, *secret;
+    CR_TRY(program_open(call, asked->config, false, program));
+    CR_TRY(keys_bootstrap(call, &program->services[0], &key, &secret));
+    printf("{\"name\":\"%s\",\"key\":\"%s\"}\n", key, secret);
+    return CR_OK;
+}
+
 static enum cr_status do_login_code(struct cr_call *call, struct program *program,
                                     const struct asked *asked)
 {
@@ -100,6 +111,7 @@ static const struct verb {
 } verbs[] = {
     {"serve", do_serve},
     {"migrate", do_migrate},
+    {"bootstrap", do_bootstrap},
     {"login-code", do_login_code},
 };
 
