@@ -274,6 +274,41 @@ run-fuzzers: $(fuzzers)
 fuzz:
 	@$(MAKE) --no-print-directory MODE=fuzz run-fuzzers
 
+# Whole programs ------------------------------------------------------------------------------------
+#
+# What ops/check runs besides: the other compiler, the command line against the interface, the
+# console, and regions of their own, each in a folder of its own and on free ports.
+
+.PHONY: clang contract console e2e e2e-console chaos docs
+clang:
+	@$(MAKE) --no-print-directory MODE=clang all
+
+contract: all
+	@node tests/contract/cli.mjs
+
+console:
+	@cd web/console && { [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-audit --no-fund; } \
+	    && npm run check && npm run build
+
+e2e: all
+	@tests/e2e/job.sh
+	@tests/e2e/faults.sh
+
+e2e-console: all
+	@tests/e2e/console.sh
+
+chaos: all
+	@tests/e2e/chaos.sh
+
+# The handbook: web/docs and what is printed from the tables, as HTML for /docs and as manual pages.
+docs: build/docs/.made
+build/docs/.made: $(shell find web/docs -type f 2>/dev/null) web/docs/make.sh $(bin)/cresset $(bin)/cressetd
+	@web/docs/make.sh build/docs
+	@touch $@
+ifeq ($(MODE),release)
+all: docs
+endif
+
 # The rules ----------------------------------------------------------------------------------------
 #
 # Each library from outside comes in by one door: only the folder named here includes its header.
@@ -285,7 +320,7 @@ doors := jansson.h:base/json libpq-fe.h:base/db postgresql/libpq-fe.h:base/db na
 sources := $(shell find $(libraries) $(programs) tests -name '*.[ch]')
 
 headers := $(filter %.h,$(sources))
-scripts := $(shell grep -lE '^\#!/bin/(ba)?sh' $(wildcard ops/* ops/*/* tests/e2e/* .ci/*) 2>/dev/null)
+scripts := $(shell grep -lE '^\#!/bin/(ba)?sh' $(wildcard ops/* ops/*/* tests/e2e/* tests/harness/* web/docs/* .ci/*) 2>/dev/null)
 above   := $(patsubst %,$(out)/lib/%.a,$(filter kernels/% policy/% compute/% controlplane/% billing,$(libraries)))
 
 .PHONY: lint-doors lint-headers lint-format lint-cppcheck lint-sizes lint-symbols lint-secrets lint-scripts elf
