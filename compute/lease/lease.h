@@ -21,8 +21,8 @@
 
 #define LEASE_ID_SIZE      32
 #define LEASE_DEVICE_SIZE  32
-#define LEASE_LIVE_MAX     128  /* of one node, what it still reports included */
-#define LEASE_COMMANDS_MAX 1024 /* of one event */
+#define LEASE_LIVE_MAX     PROTOCOL_RENEW_LEASES /* of one node, what it still reports included */
+#define LEASE_COMMANDS_MAX 1024                  /* of one event */
 
 enum lease_state {
     LEASE_NONE,
@@ -168,7 +168,7 @@ struct lease_left {
     bool acquired, released;
     const char *boot;
     struct cr_texts devices;
-    const char *tenant;
+    const char *tenant, *job;
     struct cr_bytes request; /* of RESULT; NULL data: none stood */
 };
 struct lease_past {

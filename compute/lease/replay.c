@@ -25,7 +25,8 @@ static bool accept(struct replaying *it, const struct protocol_record *record)
     *left = (struct lease_left){.lease_epoch = record->lease_epoch,
                                 .boot = record->boot,
                                 .devices = record->devices,
-                                .tenant = record->tenant};
+                                .tenant = record->tenant,
+                                .job = record->job};
     snprintf(left->lease, sizeof left->lease, "%s", record->lease);
     return true;
 }
