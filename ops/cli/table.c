@@ -37,12 +37,13 @@
     {"CONTEXT", "context", false}, {"CURRENT", "current", false}, {"SERVER", "server", false},      \
     {"FILE", "file", true}
 #define KEY_COLUMNS                                                                                 \
-    {"KEY", "key", false}, {"NAME", "name", false}, {"PERMISSIONS", "permissions", false},          \
-    {"CREATED", "created", false}, {"EXPIRES", "expires", false}, {"LAST USED", "last_used", true}
+    {"KEY", "key", false}, {"NAME", "name", false}, {"STATE", "state", false},                      \
+    {"PERMISSIONS", "permissions", false}, {"EXPIRES", "expires", false},                           \
+    {"LAST USED", "last_used", false}, {"CREATED", "created", true}
 #define NODE_COLUMNS                                                                                \
     {"NODE", "node", false}, {"NAME", "name", false}, {"STATE", "state", false},                    \
-    {"SEEN", "seen", false}, {"DEVICES", "device_count", false}, {"LEASES", "lease_count", false},  \
-    {"CORES", "cpu_milli", true}, {"MEMORY", "memory_mib", true}
+    {"MODEL", "model", false}, {"SEEN", "seen", false}, {"CORES", "cpu_milli", true},               \
+    {"MEMORY", "memory_mib", true}, {"JAIL", "jail", true}, {"REASON", "reason", true}
 #define AUDIT_COLUMNS                                                                               \
     {"LEAF", "leaf", false}, {"AT", "at", false}, {"KIND", "kind", false}, {"ACTOR", "actor", false}, \
     {"OBJECT", "object", false}, {"INDEX", "index", true}
@@ -151,7 +152,7 @@ const struct cli_command cli_commands[] = {
 
     /* Artifacts */
     {.noun = "artifact", .verb = "push", .arguments = "FILE...", .summary = "Store files; a file that is held already is not sent",
-     .operation = "artifacts_create", .method = "POST", .path = "/v1/artifacts", .traits = CLI_KEYED,
+     .operation = "artifacts_begin", .method = "POST", .path = "/v1/artifacts", .traits = CLI_KEYED,
      .flags = FLAGS({"kind", 0, "KIND", CLI_OWN, NULL, false, "dataset, model, checkpoint, predictions or other"},
                     {"name", 0, "NAME", CLI_OWN, NULL, false, "Another name than the file's"}),
      .columns = COLUMNS(ARTIFACT_COLUMNS), .run = cli_artifact_push},
@@ -167,7 +168,7 @@ const struct cli_command cli_commands[] = {
      .operation = "artifacts_get", .method = "GET", .path = "/v1/artifacts/{artifact}", .run = cli_run_get},
     {.noun = "artifact", .verb = "rm", .arguments = "ARTIFACT", .summary = "Delete an artifact",
      .operation = "artifacts_delete", .method = "DELETE", .path = "/v1/artifacts/{artifact}",
-     .traits = CLI_KEYED | CLI_CONFIRM | CLI_IF_MATCH, .flags = FLAGS(YES), .run = cli_run_change},
+     .traits = CLI_KEYED | CLI_CONFIRM, .flags = FLAGS(YES), .run = cli_run_change},
 
     /* Money */
     {.noun = "usage", .verb = "show", .summary = "What was used, by day, kind or flavor",
@@ -209,14 +210,19 @@ const struct cli_command cli_commands[] = {
                     {"duration-s", 0, "S", CLI_NUMBER, "duration_s", false, "For how many seconds"}),
      .run = cli_run_change},
     {.noun = "limit", .verb = "ls", .summary = "What will stop you next",
-     .operation = "limits_list", .method = "GET", .path = "/v1/limits", .traits = CLI_LIST, .flags = FLAGS(PAGES),
-     .columns = COLUMNS({"LIMIT", "name", false}, {"VALUE", "limit", false}, {"USED", "used", false}), .run = cli_run_list},
+     .operation = "limits_list", .method = "GET", .path = "/v1/limits",
+     .columns = COLUMNS({"LIMIT", "limit", false}, {"MAXIMUM", "maximum", false}, {"USED", "used", false},
+                        {"RESERVED", "reserved", false}, {"UNIT", "unit", false}),
+     .run = cli_run_get},
     {.noun = "flavor", .verb = "ls", .summary = "The kinds of devices that there are",
-     .operation = "flavors_list", .method = "GET", .path = "/v1/flavors", .traits = CLI_LIST, .flags = FLAGS(PAGES),
-     .columns = COLUMNS({"FLAVOR", "flavor", false}, {"MODEL", "model", false}, {"FREE", "free", false}), .run = cli_run_list},
+     .operation = "flavors_list", .method = "GET", .path = "/v1/flavors",
+     .columns = COLUMNS({"FLAVOR", "flavor", false}, {"CAPACITY", "capacity", false}, {"MEMORY MIB", "memory_mib", false},
+                        {"REGION", "region", false}),
+     .run = cli_run_get},
     {.noun = "region", .verb = "ls", .summary = "The regions that there are",
-     .operation = "regions_list", .method = "GET", .path = "/v1/regions", .traits = CLI_LIST, .flags = FLAGS(PAGES),
-     .columns = COLUMNS({"REGION", "region", false}, {"DOMAIN", "domain", false}), .run = cli_run_list},
+     .operation = "regions_list", .method = "GET", .path = "/v1/regions",
+     .columns = COLUMNS({"REGION", "region", false}, {"DOMAIN", "domain", false}, {"HOME", "home", false}, {"URL", "url", true}),
+     .run = cli_run_get},
 
     /* Keys, audit, events */
     {.noun = "key", .verb = "create", .summary = "Make a key; it is shown once",
@@ -228,9 +234,10 @@ const struct cli_command cli_commands[] = {
      .operation = "keys_list", .method = "GET", .path = "/v1/keys", .traits = CLI_LIST, .flags = FLAGS(PAGES),
      .columns = COLUMNS(KEY_COLUMNS), .run = cli_run_list},
     {.noun = "key", .verb = "rotate", .arguments = "KEY", .summary = "Give a key a second secret; it is shown once",
-     .operation = "keys_rotate", .method = "POST", .path = "/v1/keys/{key}/rotate", .traits = CLI_KEYED, .run = cli_run_change},
+     .operation = "keys_rotate", .method = "POST", .path = "/v1/keys/{key}/rotate", .traits = CLI_KEYED,
+     .flags = FLAGS({"overlap-s", 0, "S", CLI_NUMBER, "overlap_s", false, "How long the first secret lives on"}), .run = cli_run_change},
     {.noun = "key", .verb = "revoke", .arguments = "KEY", .summary = "End a key",
-     .operation = "keys_delete", .method = "DELETE", .path = "/v1/keys/{key}",
+     .operation = "keys_revoke", .method = "DELETE", .path = "/v1/keys/{key}",
      .traits = CLI_KEYED | CLI_CONFIRM | CLI_IF_MATCH, .flags = FLAGS(YES), .run = cli_run_change},
     {.noun = "audit", .verb = "ls", .summary = "Who changed what, newest first",
      .operation = "audit_list", .method = "GET", .path = "/v1/audit", .traits = CLI_LIST, .flags = FLAGS(PAGES),
@@ -288,10 +295,11 @@ const struct cli_command cli_commands[] = {
      .operation = "ops_tenants_create", .method = "POST", .path = "/v1/ops/tenants",
      .traits = CLI_OPERATOR | CLI_KEYED | CLI_REASON,
      .flags = FLAGS({"name", 0, "NAME", CLI_TEXT, NULL, false, "What it is called"}, REASON), .run = cli_run_change},
-    {.noun = "ops tenant", .verb = "limit", .arguments = "TENANT", .summary = "How many devices a tenant may hold",
+    {.noun = "ops tenant", .verb = "limit", .arguments = "TENANT", .summary = "How many devices and jobs a tenant may hold",
      .operation = "ops_tenants_limits", .method = "PUT", .path = "/v1/ops/tenants/{tenant}/limits",
      .traits = CLI_OPERATOR | CLI_KEYED | CLI_REASON | CLI_IF_MATCH,
-     .flags = FLAGS({"devices", 0, "N", CLI_NUMBER, "devices", false, "At the same time"}, REASON), .run = cli_run_change},
+     .flags = FLAGS({"devices", 0, "N", CLI_NUMBER, "device_limit", false, "Devices at the same time"},
+                    {"jobs", 0, "N", CLI_NUMBER, "job_limit", false, "Jobs that have not ended"}, REASON), .run = cli_run_change},
     {.noun = "ops sched", .verb = "status", .summary = "The engine: epoch, backlog, rounds",
      .operation = "ops_scheduler", .method = "GET", .path = "/v1/ops/scheduler", .traits = CLI_OPERATOR, .run = cli_run_get},
     {.noun = "ops meter", .verb = "lag", .summary = "How far metering is behind, and whether it adds up",

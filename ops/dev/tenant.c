@@ -114,7 +114,7 @@ static enum cr_status tenant_key(struct cr_call *call, const struct dev *dev,
                "{\"name\":\"" TENANT_NAME "\"}", &answer));
     if (answer.http != 201 && answer.http != 200)
         return refuse(call, "the demo tenant cannot be made", &answer);
-    CR_TRY(member_of(call, answer.body, "key", ret_key));
+    CR_TRY(member_of(call, answer.body, "secret", ret_key));
     CR_TRY(member_of(call, answer.body, "tenant", &tenant));
     CR_TRY(dev_write(call, dev, "credentials/demo.tenant", tenant));
     return dev_write(call, dev, "credentials/demo.key", *ret_key);

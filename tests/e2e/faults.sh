@@ -40,7 +40,7 @@ head -c 1000000 /dev/urandom >one.bin
 id=$(cresset artifact push one.bin --kind other -o jsonpath='$.artifact')
 check 'an artifact of the tenant is there' cresset artifact get "$id"
 cresset ops tenant create --name other --reason test -o json >other.json
-other=$(value other.json key)
+other=$(value other.json secret)
 as_other() { CRESSET_SERVER=$origin CRESSET_KEY=$other "$program" "$@"; }
 check "another tenant's id is not found" exits 3 as_other artifact get "$id"
 mine=$(curl -s -H "Authorization: Bearer $other" "$origin/v1/artifacts/$id" | sed 's/"request_id":"[^"]*"//; s/art_[0-9A-Z]*//g')
