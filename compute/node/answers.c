@@ -163,6 +163,7 @@ static bool on_progress(struct agent *agent, int entry, const struct task *task)
 static bool on_checkpoint(struct agent *agent, int entry, const struct task *task)
 {
     struct holding *holding = &agent->holdings[entry];
+    holding->checkpoints_asked--;
     if (task->call.status != CR_OK) {
         free_slot(holding, task->slot);
         return true;

@@ -141,7 +141,7 @@ static void tell_due(struct agent *agent, int entry, int64_t now_ns)
     if (!holding->used || holding->progress_asked ||
         (state != LEASE_HELD && state != LEASE_FINISHING))
         return;
-    bool ending = state == LEASE_FINISHING && holding->uploaded;
+    bool ending = state == LEASE_FINISHING && holding->uploaded && holding->checkpoints_asked == 0;
     bool due = holding->progress_now || now_ns - holding->progress_ns >= NODE_PROGRESS_NS || ending;
     if ((holding->changed || holding->has_checkpoint) && due && holding->go_ns > 0)
         tell_progress(agent, entry, now_ns);

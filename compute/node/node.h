@@ -129,6 +129,7 @@ struct holding {
     size_t log_size;
     int64_t log_dropped, log_marked, points_dropped;
     int64_t progress_seq, progress_ns;
+    int checkpoints_asked; /* that are on their way */
     bool progress_asked, progress_now, changed, uploaded;
     bool has_checkpoint;
     struct protocol_checkpoint checkpoint;

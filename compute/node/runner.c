@@ -94,6 +94,7 @@ static void on_checkpoint(struct agent *agent, int entry, const struct protocol_
     task->slot = frame->slot;
     task->step = (int64_t)frame->step;
     task->held_ns = lease_held_ns(&agent->book.entries[entry], now_ns);
+    holding->checkpoints_asked++;
     task_give(agent, task);
 }
 
