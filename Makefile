@@ -291,6 +291,7 @@ console:
 	    && npm run check && npm run build
 
 e2e: all
+	@tests/e2e/cli.sh
 	@tests/e2e/job.sh
 	@tests/e2e/faults.sh
 

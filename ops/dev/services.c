@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <signal.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #define POLL_NS        INT64_C(20000000)
@@ -201,7 +202,9 @@ static enum cr_status write_node_config(struct cr_call *call, const struct dev *
     cr_text_add(&text, "{");
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         add_member(&text, members[i].name, members[i].value);
-    cr_text_add(&text, "\n}\n");
+    int64_t cores = get_nprocs();
+    cr_text_add_format(&text, ",\n \"cpu_slots\": %" PRId64 "\n}\n",
+                       cores > CPU_SLOTS_MIN ? cores : CPU_SLOTS_MIN);
     return dev_write(call, dev, "config/node.json", text.data);
 }
 
