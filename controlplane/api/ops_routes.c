@@ -9,7 +9,7 @@ API_PAGE(enrollments_page_shape, ops_enrollment_shape);
 API_PAGE(tenants_page_shape, tenant_shape);
 API_PAGE(limits_page_shape, limit_shape);
 API_PAGE(flavors_page_shape, flavor_shape);
-API_PAGE(regions_page_shape, region_shape);
+API_PAGE(regions_page_shape, ops_region_shape);
 
 static enum cr_status status(struct cr_call *call, const struct api *api, const void *request,
                              void *ret_status)
@@ -152,8 +152,8 @@ static enum cr_status regions(struct cr_call *call, const struct api *api, const
 {
     (void)request;
     const struct service_config *config = api->service->config;
-    struct region *region = cr_new(call, struct region, 1);
-    *region = (struct region){
+    struct ops_region *region = cr_new(call, struct ops_region, 1);
+    *region = (struct ops_region){
         .region = config->region,
         .domain = config->domain,
         .url = config->public_origin,

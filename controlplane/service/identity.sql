@@ -24,7 +24,7 @@ SELECT s.tenant_id AS tenant, s.actor, array_to_string(s.permissions, ',') AS pe
        s.last_used < cresset_now_us() - $4 AS stale
   FROM session s LEFT JOIN tenant t ON t.tenant_id = s.tenant_id
  WHERE s.hash = $1 AND s.ended IS NULL AND s.until_us > cresset_now_us()
-   AND s.last_used > cresset_now_us() - CASE s.tenant_id WHEN 'operators' THEN $3 ELSE $2 END
+   AND s.last_used > cresset_now_us() - CASE s.tenant_id WHEN 'operators' THEN $3::bigint ELSE $2::bigint END
 
 -- name: identity_session_used
 UPDATE session SET last_used = cresset_now_us() WHERE hash = $1

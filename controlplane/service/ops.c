@@ -82,10 +82,10 @@ static const struct cr_member flavor_members[] = {
     CR_MEMBER(struct flavor, region, 1, 63),
 };
 static const struct cr_member region_members[] = {
-    CR_MEMBER(struct region, region, 1, 63),
-    CR_MEMBER(struct region, domain, 1, 255),
-    CR_MEMBER(struct region, url, 1, 255),
-    CR_MEMBER(struct region, home, 0, 0, .about = "Whether the caller's things are kept here"),
+    CR_MEMBER(struct ops_region, region, 1, 63),
+    CR_MEMBER(struct ops_region, domain, 1, 255),
+    CR_MEMBER(struct ops_region, url, 1, 255),
+    CR_MEMBER(struct ops_region, home, 0, 0, .about = "Whether the caller's things are kept here"),
 };
 /* clang-format on */
 
@@ -96,7 +96,8 @@ const struct cr_shape ops_scheduler_shape =
 const struct cr_shape ops_metering_shape =
     CR_SHAPE(struct ops_metering, metering_members, .name = "Metering");
 const struct cr_shape flavor_shape = CR_SHAPE(struct flavor, flavor_members, .name = "Flavor");
-const struct cr_shape region_shape = CR_SHAPE(struct region, region_members, .name = "Region");
+const struct cr_shape ops_region_shape =
+    CR_SHAPE(struct ops_region, region_members, .name = "Region");
 
 /* One row, which is always there, of a statement that takes the region or nothing. */
 struct look {

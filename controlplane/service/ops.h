@@ -162,8 +162,8 @@ enum cr_status ops_flavors(struct cr_call *call, struct service *service,
                            struct cr_list *ret_flavors) CR_CHECK;
 
 /* GET /v1/regions */
-struct region {
+struct ops_region {
     const char *region, *domain, *url;
     bool home;
 };
-extern const struct cr_shape region_shape;
+extern const struct cr_shape ops_region_shape;
