@@ -84,7 +84,10 @@ struct cpu_loops {
     void (*tile)(int kind, const struct cpu_tile_args *args); /* kind: enum expr_kind */
     /* y = x + bias, relu where asked. */
     void (*bias_relu)(float *y, const float *x, float bias, bool relu, int count);
-    /* Windows of 2 x 2 in two rows of pixels: count of them, the largest of each; its gradient. */
+    /*
+     * Windows of 2 x 2 in two rows of pixels, count of them: the largest of each, NaN before all.
+     * Its gradient goes to the first that is the largest, the others get 0.
+     */
     void (*pool_pairs)(float *y, const float *above, const float *below, int count);
     void (*pool_pairs_gradient)(float *dx_above, float *dx_below, const float *above,
                                 const float *below, const float *dy, int count);

@@ -2,6 +2,5 @@
 #include "kernels/cpu/loops_internal.h"
 
 #if defined(__x86_64__)
-LOOPS_TABLE(cpu_loops_avx2, CPU_AVX2, "avx2", 6, 16, cpu_gemm_tile_avx2, cpu_correlate_avx2,
-            cpu_transpose_avx2);
+LOOPS_TABLE(avx2, CPU_AVX2, avx2, 6, 16);
 #endif

@@ -2,6 +2,5 @@
 #include "kernels/cpu/loops_internal.h"
 
 #if defined(__x86_64__)
-LOOPS_TABLE(cpu_loops_avx512, CPU_AVX512, "avx512", 14, 32, cpu_gemm_tile_avx512,
-            cpu_correlate_avx512, cpu_transpose_avx2);
+LOOPS_TABLE(avx512, CPU_AVX512, avx2, 14, 32);
 #endif

@@ -157,54 +157,22 @@ static inline void loops_bias_relu(float *restrict y, const float *restrict x, f
             y[i] = x[i] + bias;
 }
 
-/*
- * The largest of each window of 2 x 2 that the rows above and below hold, side by side: the common
- * case of pooling. The first of equal ones wins, and NaN before all.
- */
-static inline void loops_pool_pairs(float *restrict y, const float *restrict above,
-                                    const float *restrict below, int count)
-{
-    for (int i = 0; i < count; i++) {
-        float first = expr_max(above[2 * i], above[2 * i + 1]);
-        float second = expr_max(below[2 * i], below[2 * i + 1]);
-        y[i] = expr_max(first, second);
-    }
-}
-
-/* Its gradient: dy goes to the first of the four that is the largest, the others get 0. */
-static inline void loops_pool_pairs_gradient(float *restrict dx_above, float *restrict dx_below,
-                                             const float *restrict above,
-                                             const float *restrict below, const float *restrict dy,
-                                             int count)
-{
-    for (int i = 0; i < count; i++) {
-        float a = above[2 * i], b = above[2 * i + 1], c = below[2 * i], d = below[2 * i + 1];
-        float top = expr_max(expr_max(a, b), expr_max(c, d)), each = dy[i];
-        int is_a = a == top, is_b = !is_a & (b == top), is_c = !is_a & !is_b & (c == top);
-        int is_d = !is_a & !is_b & !is_c & (d == top);
-        dx_above[2 * i] = is_a ? each : 0.0f;
-        dx_above[2 * i + 1] = is_b ? each : 0.0f;
-        dx_below[2 * i] = is_c ? each : 0.0f;
-        dx_below[2 * i + 1] = is_d ? each : 0.0f;
-    }
-}
-
-/* The table of a tier, whose loops by hand are those that end in the names given. */
-#define LOOPS_TABLE(table, tier_, name_, rows_, columns_, tile_, correlate_, transpose_) \
-    const struct cpu_loops table = {                                                     \
-        .tier = (tier_),                                                                 \
-        .name = (name_),                                                                 \
-        .rows = (rows_),                                                                 \
-        .columns = (columns_),                                                           \
-        .gemm_tile = (tile_),                                                            \
-        .correlate = (correlate_),                                                       \
-        .transpose = (transpose_),                                                       \
-        .sum_chunk = loops_sum_chunk,                                                    \
-        .max = loops_max,                                                                \
-        .min = loops_min,                                                                \
-        .sum_columns = loops_sum_columns,                                                \
-        .tile = loops_tile,                                                              \
-        .bias_relu = loops_bias_relu,                                                    \
-        .pool_pairs = loops_pool_pairs,                                                  \
-        .pool_pairs_gradient = loops_pool_pairs_gradient,                                \
+/* The table of a tier, whose loops by hand are those of the name given. */
+#define LOOPS_TABLE(name_, tier_, transpose_, rows_, columns_)  \
+    const struct cpu_loops cpu_loops_##name_ = {                \
+        .tier = (tier_),                                        \
+        .name = #name_,                                         \
+        .rows = (rows_),                                        \
+        .columns = (columns_),                                  \
+        .gemm_tile = cpu_gemm_tile_##name_,                     \
+        .correlate = cpu_correlate_##name_,                     \
+        .transpose = cpu_transpose_##transpose_,                \
+        .sum_chunk = loops_sum_chunk,                           \
+        .max = loops_max,                                       \
+        .min = loops_min,                                       \
+        .sum_columns = loops_sum_columns,                       \
+        .tile = loops_tile,                                     \
+        .bias_relu = loops_bias_relu,                           \
+        .pool_pairs = cpu_pool_pairs_##name_,                   \
+        .pool_pairs_gradient = cpu_pool_pairs_gradient_##name_, \
     }

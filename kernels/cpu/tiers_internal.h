@@ -15,3 +15,15 @@ void cpu_transpose_portable(const float *x, int64_t step, int rows, int count, f
                             int64_t ret_step);
 void cpu_transpose_avx2(const float *x, int64_t step, int rows, int count, float *ret,
                         int64_t ret_step);
+
+void cpu_pool_pairs_portable(float *y, const float *above, const float *below, int count);
+void cpu_pool_pairs_gradient_portable(float *dx_above, float *dx_below, const float *above,
+                                      const float *below, const float *dy, int count);
+
+void cpu_pool_pairs_avx2(float *y, const float *above, const float *below, int count);
+void cpu_pool_pairs_gradient_avx2(float *dx_above, float *dx_below, const float *above,
+                                  const float *below, const float *dy, int count);
+
+void cpu_pool_pairs_avx512(float *y, const float *above, const float *below, int count);
+void cpu_pool_pairs_gradient_avx512(float *dx_above, float *dx_below, const float *above,
+                                    const float *below, const float *dy, int count);
