@@ -120,25 +120,24 @@ SELECT coalesce(sum(octet_length(payload)), 0)::bigint AS size, coalesce(sum(dro
 FROM job_chunk WHERE tenant_id = $1 AND job_id = $2 AND stream = 'log'
 
 -- name: jobs_log_chunks
-SELECT start_at, payload FROM (
-    SELECT lease_epoch, member, seq, payload,
-           (sum(octet_length(payload)) OVER (ORDER BY lease_epoch, member, seq)
-            - octet_length(payload))::bigint AS start_at
-    FROM job_chunk WHERE tenant_id = $1 AND job_id = $2 AND stream = 'log'
-) chunk
-WHERE start_at + octet_length(payload) > $3 AND start_at < $4
-ORDER BY lease_epoch, member, seq
+SELECT start_at, payload FROM job_chunk
+WHERE tenant_id = $1 AND job_id = $2 AND stream = 'log' AND start_at + octet_length(payload) > $3
+  AND start_at < $4
+ORDER BY start_at
 
 -- name: jobs_points
-SELECT lease_epoch, series, payload, dropped FROM job_chunk
-WHERE tenant_id = $1 AND job_id = $2 AND stream = 'points'
-ORDER BY lease_epoch, member, seq
-
--- name: jobs_park
-SELECT why FROM park WHERE class_key = $1
+SELECT p.lease_epoch, s.payload AS names, p.payload, p.dropped
+FROM job_chunk p
+LEFT JOIN job_chunk s ON s.tenant_id = p.tenant_id AND s.job_id = p.job_id AND s.stream = 'series'
+     AND s.lease_epoch = p.lease_epoch AND s.member = p.member AND s.seq = p.seq
+WHERE p.tenant_id = $1 AND p.job_id = $2 AND p.stream = 'points'
+ORDER BY p.lease_epoch, p.member, p.seq
 
 -- name: jobs_rate
-SELECT rate_pico FROM price WHERE price_id = $1
+SELECT p.rate_pico FROM price p
+WHERE p.region = $1 AND (p.tenant_id IS NULL OR p.tenant_id = $2) AND p.flavor = $3 AND p.meter = 1
+  AND p.from_us <= cresset_now_us()
+ORDER BY p.tenant_id NULLS LAST, p.from_us DESC LIMIT 1
 
 -- name: jobs_lost
 SELECT l.state, l.stop_cause, l.platform_losses, l.retries, j.retry_max, j.retry_on,
@@ -155,3 +154,6 @@ UPDATE job_live SET state = 'queued', stop_cause = NULL, stop_until = NULL, code
        preempted = preempted + $9, not_before = cresset_now_us() + $10
 WHERE tenant_id = $1 AND job_id = $2 AND lease_epoch = $3
   AND state IN ('placing', 'running', 'stopping')
+
+-- name: jobs_limits
+SELECT tenant_id AS tenant, device_limit, state = 'active' AS active FROM tenant WHERE tenant_id = $1

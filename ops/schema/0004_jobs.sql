@@ -188,16 +188,17 @@ CREATE TABLE job_progress (
     PRIMARY KEY (tenant_id, job_id)
 ) WITH (fillfactor = 60);
 
--- Logs and points as runners sent them, append-only, 30 days.
+-- Logs and points as runners sent them, append-only, 30 days. Beside each chunk of points stands one
+-- of `series`, with the name of each series number, one a line.
 CREATE TABLE job_chunk (
     tenant_id   text NOT NULL,
     job_id      text NOT NULL,
     lease_epoch bigint NOT NULL,
     member      int NOT NULL DEFAULT 0,
-    stream      text NOT NULL CHECK (stream IN ('log', 'points')),
+    stream      text NOT NULL CHECK (stream IN ('log', 'points', 'series')),
     seq         bigint NOT NULL CHECK (seq >= 0),
     first_step  bigint NOT NULL DEFAULT 0,
-    series      text[] NOT NULL DEFAULT '{}', -- of points: the name of each series number
+    start_at    bigint NOT NULL DEFAULT 0, -- of a log: bytes of the stream before this chunk
     payload     bytea NOT NULL CHECK (octet_length(payload) <= 92160),
     dropped     bigint NOT NULL DEFAULT 0,
     received_us bigint NOT NULL DEFAULT cresset_now_us(),
