@@ -5,11 +5,13 @@
 #include <string.h>
 
 extern const struct api_route jobs_routes[], node_routes[], identity_routes[], artifacts_routes[],
-    events_routes[], ops_routes[], health_routes[], auth_routes[];
+    events_routes[], ops_routes[], health_routes[], usage_routes[], billing_routes[],
+    audit_routes[], log_routes[], auth_routes[];
 
 const struct api_route *const api_tables[] = {
-    health_routes, auth_routes, jobs_routes, identity_routes, artifacts_routes, events_routes,
-    ops_routes,    node_routes, NULL,
+    health_routes, auth_routes,     jobs_routes,      usage_routes,  billing_routes, audit_routes,
+    log_routes,    identity_routes, artifacts_routes, events_routes, ops_routes,     node_routes,
+    NULL,
 };
 
 static const struct cr_code *const api_codes[] = {&api_unsupported_media_type, NULL};

@@ -6,7 +6,6 @@
 #include "base/core/log.h"
 #include "base/core/time.h"
 #include "controlplane/cressetd/cressetd.h"
-#include "controlplane/service/engine.h"
 #include "controlplane/service/ledger.h"
 #include "controlplane/service/engine.h"
 
@@ -26,32 +25,9 @@ struct task {
     void (*close)(void *state); /* NULL: there is none */
 };
 
-/* The ledger's own work is the engine's: of the process that holds the epoch, by its epoch. */
-static enum cr_status seal(struct cr_call *call, struct service *service, void **state,
-                           bool *ret_more)
-{
-    (void)state;
-    int64_t epoch = engine_held(), count = 0;
-    if (!epoch)
-        return CR_OK;
-    CR_TRY(ledger_seal_log(call, service, epoch, &count));
-    *ret_more = count == LEDGER_SEAL_MAX;
-    return CR_OK;
-}
-
-static enum cr_status publish(struct cr_call *call, struct service *service, void **state,
-                              bool *ret_more)
-{
-    (void)state;
-    (void)ret_more;
-    int64_t epoch = engine_held(), size;
-    return epoch ? ledger_publish(call, service, epoch, &size) : CR_OK;
-}
-
 static const struct task tasks[] = {
     {"engine", ENGINE_BEAT_NS, engine_turn, engine_close},
-    {"sealer", LEDGER_SEAL_WAIT_MS *NS_A_MS, seal, NULL},
-    {"publisher", LEDGER_PUBLISH_MS *NS_A_MS, publish, NULL},
+    {"ledger", LEDGER_SEAL_WAIT_MS * NS_A_MS, ledger_turn, ledger_turn_close},
     {0},
 };
 

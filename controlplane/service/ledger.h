@@ -132,6 +132,15 @@ enum cr_status ledger_seal_log(struct cr_call *call, struct service *service, in
 enum cr_status ledger_publish(struct cr_call *call, struct service *service, int64_t epoch,
                               int64_t *ret_size) CR_CHECK;
 
+/*
+ * A task of the process: while it holds the engine's epoch, it begins the region
+ * (ledger_bootstrap), seals, publishes and writes interim records, each when its time has come. To
+ * be run each LEDGER_SEAL_WAIT_MS; *state is NULL at first.
+ */
+enum cr_status ledger_turn(struct cr_call *call, struct service *service, void **state,
+                           bool *ret_more) CR_CHECK;
+void ledger_turn_close(void *state);
+
 /* /log/checkpoint, /log/tile/…: the file's bytes. path is below the log's prefix. */
 enum cr_status ledger_log_file(struct cr_call *call, const struct service_config *config,
                                const char *path, struct cr_bytes *ret_bytes) CR_CHECK;
@@ -283,9 +292,9 @@ struct ledger_leaf {
 };
 extern const struct cr_shape ledger_leaf_shape; /* "AuditLeaf" */
 
-/* Leaves of the tenant; for operators, of all. Newest first. */
+/* Leaves of the tenant; for operators, of all. Newest first, below `after` (CR_NO_INTEGER: all). */
 enum cr_status ledger_audit(struct cr_call *call, struct service *service,
-                            const struct principal *who, const char *after, int64_t limit,
+                            const struct principal *who, int64_t after, int64_t limit,
                             struct cr_list *ret_leaves) CR_CHECK;
 
 struct ledger_proof {

@@ -290,3 +290,119 @@ WHERE s.seq >= $1 AND s.seq < $2 ORDER BY s.seq
 
 -- name: ledger_publish_hashes
 SELECT leaf_hash FROM leaf_seq WHERE seq >= $1 AND seq < $2 ORDER BY seq
+
+-- Prices -----------------------------------------------------------------------------------------
+
+-- name: ledger_price_insert
+INSERT INTO price (price_id, region, tenant_id, flavor, meter, unit, currency, rate_pico, from_us,
+                   payload, signature, leaf_id)
+VALUES ($1, $2, $3, $4, $5::smallint, $6, $7, $8, $9, $10, $11, $12)
+
+-- name: ledger_price_of
+-- In force at a moment: the newest, a contract before the list. $1 region, $2 tenant, $3 flavor, $4 meter
+SELECT price_id AS price, flavor, meter, unit, currency, rate_pico, from_us AS "from",
+       tenant_id IS NOT NULL AS contract
+FROM price
+WHERE region = $1 AND (tenant_id IS NULL OR tenant_id = $2) AND flavor = $3 AND meter = $4
+  AND from_us <= cresset_now_us()
+ORDER BY tenant_id NULLS LAST, from_us DESC LIMIT 1
+
+-- name: ledger_price_list
+SELECT price_id AS price, flavor, meter, unit, currency, rate_pico, from_us AS "from",
+       tenant_id IS NOT NULL AS contract
+FROM price
+WHERE region = $1 AND (tenant_id IS NULL OR tenant_id = $2) AND price_id < coalesce($3, '~')
+ORDER BY price_id DESC LIMIT $4
+
+-- name: ledger_key_is_told
+SELECT leaf_id AS leaf FROM audit_leaf
+WHERE tenant_id IS NULL AND kind = 'key.added' AND object = $1 LIMIT 1
+
+-- Receipts ---------------------------------------------------------------------------------------
+
+-- name: ledger_receipt_record
+-- The record that a job's receipt is of: that of its completion, or its last final one.
+SELECT r.record_id AS record, r.payload, r.signature, r.key_id, r.leaf_id AS leaf, l.salt, r.at_us
+FROM usage_record r JOIN audit_leaf l USING (leaf_id)
+WHERE r.tenant_id = $1 AND r.job_id = $2 AND r.kind = 1
+ORDER BY r.completes IS NULL, r.leaf_id DESC LIMIT 1
+
+-- name: ledger_receipt_evidence
+SELECT u.payload, u.leaf_index, u.tree_size, u.path, u.statement, u.signature, k.vkey,
+       k.payload AS key_payload, k.signature AS key_signature
+FROM usage_leg g
+JOIN usage_record r USING (tenant_id, record_id)
+JOIN usage_reading u ON u.tenant_id = g.tenant_id AND u.job_id = r.job_id
+     AND u.lease_epoch = r.lease_epoch AND u.member = g.leg AND sha256(u.payload) = g.reading_sha256
+JOIN LATERAL (SELECT * FROM node_key n WHERE n.node_id = g.node_id AND n.from_us <= r.at_us
+              AND (n.until_us IS NULL OR n.until_us > r.at_us)
+              ORDER BY n.issued_us DESC LIMIT 1) k ON true
+WHERE g.tenant_id = $1 AND g.record_id = $2 ORDER BY g.leg, u.pin
+
+-- name: ledger_receipt_prices
+SELECT p.payload, p.signature FROM charge c JOIN price p USING (price_id)
+WHERE c.tenant_id = $1 AND c.record_id = $2 ORDER BY c.meter
+
+-- Usage ------------------------------------------------------------------------------------------
+
+-- name: ledger_records_page
+SELECT r.record_id AS record, r.job_id AS job, r.kind, r.outcome, r.program, r.flavor, r.lease_epoch,
+       r.device_ns, r.region, r.home, r.corrects, r.at_us AS "at",
+       (SELECT coalesce(sum(c.amount_zepto), 0)::text FROM charge c
+        WHERE c.tenant_id = r.tenant_id AND c.record_id = r.record_id) AS amount_zepto
+FROM usage_record r
+WHERE r.tenant_id = $1 AND r.record_id < coalesce($2, '~') ORDER BY r.record_id DESC LIMIT $3
+
+-- name: ledger_record_of
+SELECT r.record_id AS record, r.job_id AS job, r.kind, r.outcome, r.program, r.flavor, r.lease_epoch,
+       r.device_ns, r.region, r.home, r.corrects, r.at_us AS "at", r.payload, r.payload_sha256,
+       r.signature, r.leaf_id AS leaf,
+       (SELECT coalesce(sum(c.amount_zepto), 0)::text FROM charge c
+        WHERE c.tenant_id = r.tenant_id AND c.record_id = r.record_id) AS amount_zepto
+FROM usage_record r WHERE r.tenant_id = $1 AND r.record_id = $2
+
+-- name: ledger_usage_sums
+-- $2 to $3: days, the latter not included; $4 to $6: whether by day, kind, flavor; $7: a label's name
+SELECT CASE WHEN $4 THEN to_char(date '1970-01-01' + c.day, 'YYYY-MM-DD') END AS day,
+       CASE WHEN $5 THEN j.kind END AS kind, CASE WHEN $6 THEN c.flavor END AS flavor,
+       j.labels ->> $7 AS label, c.meter, sum(c.quantity)::bigint AS quantity,
+       sum(c.amount_zepto)::text AS amount_zepto, count(*) AS record_count
+FROM charge c
+JOIN usage_record r USING (tenant_id, record_id)
+JOIN job j ON j.tenant_id = r.tenant_id AND j.job_id = r.job_id
+WHERE c.tenant_id = $1 AND c.day >= $2::int AND c.day < $3::int
+GROUP BY 1, 2, 3, 4, 5 ORDER BY 1 DESC NULLS LAST, 2, 3, 4, 5 LIMIT 500
+
+-- Invoices ---------------------------------------------------------------------------------------
+
+-- name: ledger_periods
+SELECT c.period, c.currency, count(DISTINCT c.record_id) AS record_count
+FROM charge c WHERE c.tenant_id = $1 AND c.period < coalesce($2, 999999)::int
+GROUP BY c.period, c.currency ORDER BY c.period DESC LIMIT $3
+
+-- name: ledger_lines
+SELECT c.flavor, c.meter, c.price_id AS price, c.class, c.rate_pico, sum(c.quantity)::text AS quantity,
+       sum(c.amount_zepto)::text AS amount_zepto, count(*) AS record_count
+FROM charge c WHERE c.tenant_id = $1 AND c.period = $2::int
+GROUP BY c.flavor, c.meter, c.price_id, c.class, c.rate_pico
+ORDER BY c.flavor, c.meter, c.price_id, c.class LIMIT 1000
+
+-- name: ledger_line_records
+-- The digests of the records that a line sums, in the order of their ids.
+SELECT r.payload_sha256 FROM charge c JOIN usage_record r USING (tenant_id, record_id)
+WHERE c.tenant_id = $1 AND c.period = $2::int AND c.flavor = $3 AND c.meter = $4::smallint
+  AND c.price_id = $5 AND c.class = $6::smallint
+ORDER BY r.record_id COLLATE "C"
+
+-- Audit ------------------------------------------------------------------------------------------
+
+-- name: ledger_audit_page
+SELECT l.leaf_id AS leaf, l.at_us AS "at", l.kind, l.actor, l.object, l.tenant_id AS tenant,
+       s.seq AS index
+FROM audit_leaf l LEFT JOIN leaf_seq s USING (leaf_id)
+WHERE ($1::text IS NULL OR l.tenant_id = $1) AND l.leaf_id < coalesce($2, 9223372036854775807)
+ORDER BY l.leaf_id DESC LIMIT $3
+
+-- name: ledger_audit_leaf
+SELECT l.leaf_id AS leaf, l.payload, l.salt, l.entry
+FROM audit_leaf l WHERE l.leaf_id = $2 AND ($1::text IS NULL OR l.tenant_id = $1)

@@ -175,3 +175,7 @@ enum cr_status ledger_tiles_write(struct cr_call *call, struct db *db,
 enum cr_status ledger_proof_of(struct cr_call *call, struct db *db,
                                const struct service_config *config, int64_t leaf,
                                int64_t *ret_index, const char **ret_proof) CR_CHECK;
+
+/* The micro-units of an exact amount, as text of a row. */
+enum cr_status ledger_micro(struct cr_call *call, const char *amount_zepto,
+                            int64_t *ret_micro) CR_CHECK;
