@@ -14,6 +14,7 @@
 #define ASK_NS         INT64_C(10000000000) /* of one request to our own server */
 #define TOKEN_SIZE     24                   /* random bytes of the bus's token */
 #define NODE_NAME      "local-1"
+#define CPU_SLOTS_MIN  2 /* what the samples ask for */
 #define PROBE_STALL_NS INT64_C(2000000000)
 
 enum cr_status dev_ask(struct cr_call *call, const struct dev *dev,
