@@ -61,10 +61,13 @@ static inline void region_sql(struct region *region, const char *sql)
 static inline int64_t region_number(struct region *region, const char *sql)
 {
     CR_SCOPED(cr_call_close) struct cr_call call = region_call(region);
+    static struct db_statement *kept[256];
     static unsigned count;
+    assert_true(count < sizeof kept / sizeof kept[0]);
     const char *name = cr_format(&call, "region_number_%u", count++);
     /* A prepared statement is remembered by its constant, so the constant must live on. */
     struct db_statement *statement = calloc(1, sizeof *statement);
+    kept[count - 1] = statement;
     statement->name = strdup(name);
     statement->sql = strdup(sql);
     struct db_rows rows;
