@@ -1,4 +1,5 @@
 /* tables: every part of the interface, and every list of codes. */
+#include "compute/protocol/spec.h"
 #include "controlplane/api/api_internal.h"
 
 #include <assert.h>
@@ -16,8 +17,8 @@ const struct api_route *const api_tables[] = {
 
 static const struct cr_code *const api_codes[] = {&api_unsupported_media_type, NULL};
 
-const struct cr_code *const *const api_code_tables[] = {cr_codes, http_codes, service_codes,
-                                                        api_codes, NULL};
+const struct cr_code *const *const api_code_tables[] = {cr_codes,       http_codes, service_codes,
+                                                        protocol_codes, api_codes,  NULL};
 
 size_t api_routes(const struct api_route *ret_routes[API_ROUTES_MAX])
 {

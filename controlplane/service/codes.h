@@ -9,7 +9,6 @@
 /* clang-format off */
 /* word, class, HTTP, exit of the command line, retryable, title */
 #define SERVICE_CODE_TABLE(row)                                                                    \
-    row(program_rejected,    CR_INVALID,  422, 2, false, "The program does not pass its verifier") \
     row(message_differs,     CR_CONFLICT, 409, 5, false, "Another message has this number")        \
     row(usage_contradiction, CR_CONFLICT, 409, 5, false, "The reading contradicts an earlier one") \
     row(stale_boot,          CR_CONFLICT, 409, 5, false, "A newer start of this node has joined")  \
