@@ -22,8 +22,8 @@ static enum cr_status ask(struct cr_call *call, const struct dev *dev, const cha
         {once ? "Idempotency-Key" : NULL, once},
         {0},
     };
-    const struct fetch_header *used =
-        body ? headers : (const struct fetch_header[]){headers[0], {0}};
+    const struct fetch_header alone[] = {{key ? headers[0].name : NULL, headers[0].value}, {0}};
+    const struct fetch_header *used = body ? headers : alone;
     return dev_ask(call, dev,
                    &(struct fetch_request){
                        .method = method,
