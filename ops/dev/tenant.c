@@ -16,7 +16,7 @@ static enum cr_status ask(struct cr_call *call, const struct dev *dev, const cha
                           struct fetch_answer *ret_answer)
 {
     const struct fetch_header headers[] = {
-        {"Authorization", cr_format(call, "Bearer %s", key ? key : "")},
+        {key ? "Authorization" : "Accept", key ? cr_format(call, "Bearer %s", key) : "*/*"},
         {"Content-Type", "application/json"},
         {"Cresset-Reason", "cresset%20dev%20up"},
         {once ? "Idempotency-Key" : NULL, once},
