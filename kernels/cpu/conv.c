@@ -66,16 +66,21 @@ static void write_strip(const struct product *product, const float *sums, int64_
     const int64_t outputs = product->field.out[0] * out;
     for (int i = 0; i < rows; i++) {
         float bias = product->bias ? product->bias[row + i] : 0;
-        float *plane = y + (row + i) * outputs;
         for (int64_t p = first; p < first + count;) {
-            int64_t line = p / width, column = p % width;
-            int64_t rest = first + count - p, run = out - column;
-            run = run < rest ? run : rest;
-            if (run > 0)
-                product->cpu->loops->bias_relu(plane + line * out + column,
-                                               sums + i * STRIP + p - first, bias, product->relu,
-                                               (int)run);
-            p = (line + 1) * width;
+            /* The rest of a line alone, or as many as are there in whole. */
+            int64_t line = p / width, column = p % width, rest = first + count - p;
+            int64_t whole = column == 0 ? rest / width : 0, run = out - column;
+            struct cpu_lines lines = {
+                .to = y + (row + i) * outputs + line * out + column,
+                .from = sums + i * STRIP + p - first,
+                .to_step = out,
+                .from_step = width,
+                .lines = whole > 1 ? whole : 1,
+                .count = (int)(run < rest ? run : rest),
+            };
+            if (lines.count > 0)
+                product->cpu->loops->bias_lines(&lines, bias, product->relu);
+            p = (line + lines.lines) * width;
         }
     }
 }
@@ -110,8 +115,8 @@ static void multiply_picture(void *context, int image, int thread)
     const struct cpu_field *field = &product->field;
     float *planes = product->fields + thread * field->size;
     float *sums = product->cpu->threads[thread].pack_a;
-    cpu_field_fill(field, product->x + image * field->channels * field->in[0] * field->in[1],
-                   planes);
+    cpu_field_fill(product->cpu->loops, field,
+                   product->x + image * field->channels * field->in[0] * field->in[1], planes);
 
     float *y = product->y + image * product->rows * field->out[0] * field->out[1];
     for (int64_t first = 0; first < field->pixels; first += STRIP) {

@@ -55,7 +55,8 @@ struct cpu_field cpu_field_of(int64_t channels, const int64_t in[2], const int64
                               const int64_t spread[2], const int64_t shift[2]);
 
 /* Copies a picture into a field whose floats, but for those of pictures before it, are 0. */
-void cpu_field_fill(const struct cpu_field *field, const float *x, float *ret_planes);
+void cpu_field_fill(const struct cpu_loops *loops, const struct cpu_field *field, const float *x,
+                    float *ret_planes);
 
 /* Where the pixels of each place (c, a, b) begin. */
 void cpu_field_offsets(const struct cpu_field *field, int64_t *ret_offsets);

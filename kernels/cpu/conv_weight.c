@@ -59,14 +59,23 @@ static void fill_picture(void *context, int image, int thread)
     (void)thread;
     const struct group *group = context;
     const struct cpu_conv *conv = group->conv;
-    cpu_field_fill(&group->field, group->x + image * conv->channels * conv->in[0] * conv->in[1],
+    cpu_field_fill(group->cpu->loops, &group->field,
+                   group->x + image * conv->channels * conv->in[0] * conv->in[1],
                    group->fields + image * group->field.size);
 
     const float *dy = group->dy + image * conv->outputs * conv->out[0] * conv->out[1];
     float *to = group->gradients + image * gradient_floats(group);
-    for (int64_t o = 0; o < conv->outputs; o++, to += group->pixels)
-        for (int64_t i = 0; i < conv->out[0]; i++, dy += conv->out[1])
-            memcpy(to + i * group->field.width, dy, (size_t)conv->out[1] * sizeof(float));
+    for (int64_t o = 0; o < conv->outputs; o++) {
+        struct cpu_lines lines = {
+            .to = to + o * group->pixels,
+            .from = dy + o * conv->out[0] * conv->out[1],
+            .to_step = group->field.width,
+            .from_step = conv->out[1],
+            .lines = conv->out[0],
+            .count = (int)conv->out[1],
+        };
+        group->cpu->loops->move_lines(&lines);
+    }
 }
 
 /* All places of the kernel that a tile of outputs meets. */

@@ -7,6 +7,7 @@
 
 #define PAGE_SIZE     4096
 #define MAPPED_MIN    ((size_t)1 << 16) /* from here on memory is mapped, and goes back at once */
+#define HUGE_MIN      ((size_t)4 << 20) /* from here on large pages are asked for */
 #define PACK_A_FLOATS ((CPU_MC + CPU_ROWS_MAX) * CPU_KC)
 #define PACK_B_FLOATS ((CPU_NC + CPU_COLS_MAX) * CPU_KC)
 
@@ -26,6 +27,8 @@ static void *cpu_allocate(struct device *device, size_t size)
         bytes = mmap(NULL, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (bytes == MAP_FAILED)
             return NULL;
+        if (rounded >= HUGE_MIN)
+            madvise(bytes, rounded, MADV_HUGEPAGE); /* a hint, that a kernel may not know */
     } else {
         size_t small = (size + DEVICE_ALIGNMENT) & ~(size_t)(DEVICE_ALIGNMENT - 1);
         bytes = aligned_alloc(DEVICE_ALIGNMENT, small);

@@ -66,6 +66,15 @@ struct cpu_tile_args {
     int count;
 };
 
+/* Lines of floats, from one picture to another of other width. */
+struct cpu_lines {
+    float *to;
+    const float *from;
+    int64_t to_step, from_step; /* from one line to the next */
+    int64_t lines;
+    int count; /* floats of each */
+};
+
 struct cpu_loops {
     enum cpu_tier tier;
     const char *name;
@@ -82,8 +91,9 @@ struct cpu_loops {
     float (*max)(const float *x, int64_t count, float start);
     float (*min)(const float *x, int64_t count, float start);
     void (*tile)(int kind, const struct cpu_tile_args *args); /* kind: enum expr_kind */
-    /* y = x + bias, relu where asked. */
-    void (*bias_relu)(float *y, const float *x, float bias, bool relu, int count);
+    void (*move_lines)(const struct cpu_lines *lines);
+    /* to = from + bias, and relu of it where asked. */
+    void (*bias_lines)(const struct cpu_lines *lines, float bias, bool relu);
     /*
      * Windows of 2 x 2 in two rows of pixels, count of them: the largest of each, NaN before all.
      * Its gradient goes to the first that is the largest, the others get 0.

@@ -2,5 +2,5 @@
 #include "kernels/cpu/loops_internal.h"
 
 #if defined(__x86_64__)
-LOOPS_TABLE(avx2, CPU_AVX2, avx2, 6, 16);
+LOOPS_TABLE(avx2, CPU_AVX2, avx2, portable, 6, 16);
 #endif

@@ -2,5 +2,5 @@
 #include "kernels/cpu/loops_internal.h"
 
 #if defined(__x86_64__)
-LOOPS_TABLE(avx512, CPU_AVX512, avx2, 14, 32);
+LOOPS_TABLE(avx512, CPU_AVX512, avx2, avx512, 14, 32);
 #endif

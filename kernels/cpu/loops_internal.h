@@ -144,35 +144,23 @@ static inline void loops_tile(int kind, const struct cpu_tile_args *args)
     }
 }
 
-static inline void loops_bias_relu(float *restrict y, const float *restrict x, float bias,
-                                   bool relu, int count)
-{
-    if (relu)
-        for (int i = 0; i < count; i++) {
-            float sum = x[i] + bias;
-            y[i] = sum <= 0 ? 0.0f : sum;
-        }
-    else
-        for (int i = 0; i < count; i++)
-            y[i] = x[i] + bias;
-}
-
 /* The table of a tier, whose loops by hand are those of the name given. */
-#define LOOPS_TABLE(name_, tier_, transpose_, rows_, columns_)  \
-    const struct cpu_loops cpu_loops_##name_ = {                \
-        .tier = (tier_),                                        \
-        .name = #name_,                                         \
-        .rows = (rows_),                                        \
-        .columns = (columns_),                                  \
-        .gemm_tile = cpu_gemm_tile_##name_,                     \
-        .correlate = cpu_correlate_##name_,                     \
-        .transpose = cpu_transpose_##transpose_,                \
-        .sum_chunk = loops_sum_chunk,                           \
-        .max = loops_max,                                       \
-        .min = loops_min,                                       \
-        .sum_columns = loops_sum_columns,                       \
-        .tile = loops_tile,                                     \
-        .bias_relu = loops_bias_relu,                           \
-        .pool_pairs = cpu_pool_pairs_##name_,                   \
-        .pool_pairs_gradient = cpu_pool_pairs_gradient_##name_, \
+#define LOOPS_TABLE(name_, tier_, transpose_, lines_, rows_, columns_) \
+    const struct cpu_loops cpu_loops_##name_ = {                       \
+        .tier = (tier_),                                               \
+        .name = #name_,                                                \
+        .rows = (rows_),                                               \
+        .columns = (columns_),                                         \
+        .gemm_tile = cpu_gemm_tile_##name_,                            \
+        .correlate = cpu_correlate_##name_,                            \
+        .transpose = cpu_transpose_##transpose_,                       \
+        .sum_chunk = loops_sum_chunk,                                  \
+        .max = loops_max,                                              \
+        .min = loops_min,                                              \
+        .sum_columns = loops_sum_columns,                              \
+        .tile = loops_tile,                                            \
+        .move_lines = cpu_move_lines_##lines_,                         \
+        .bias_lines = cpu_bias_lines_##lines_,                         \
+        .pool_pairs = cpu_pool_pairs_##name_,                          \
+        .pool_pairs_gradient = cpu_pool_pairs_gradient_##name_,        \
     }

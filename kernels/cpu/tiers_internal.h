@@ -27,3 +27,9 @@ void cpu_pool_pairs_gradient_avx2(float *dx_above, float *dx_below, const float 
 void cpu_pool_pairs_avx512(float *y, const float *above, const float *below, int count);
 void cpu_pool_pairs_gradient_avx512(float *dx_above, float *dx_below, const float *above,
                                     const float *below, const float *dy, int count);
+
+void cpu_move_lines_portable(const struct cpu_lines *lines);
+void cpu_bias_lines_portable(const struct cpu_lines *lines, float bias, bool relu);
+
+void cpu_move_lines_avx512(const struct cpu_lines *lines);
+void cpu_bias_lines_avx512(const struct cpu_lines *lines, float bias, bool relu);

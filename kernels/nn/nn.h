@@ -6,7 +6,7 @@
  * in one program, which takes weights and states and gives the next.
  *
  *     mlp   pictures as rows of numbers; each layer x w + b, an activation between two
- *     cnn   each stage: conv (padded to the same size) + bias, relu, max_pool; at the end x w + b
+ *     cnn   each stage: conv (padded to the same size) + bias, max_pool, relu; at the end x w + b
  *
  * Weights of a product are [in, out]; of a convolution [out, in, kernel, kernel].
  *

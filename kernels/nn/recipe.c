@@ -150,11 +150,12 @@ static op_value cnn_logits(struct op_builder *to, const struct nn_recipe *recipe
     for (int i = 0; i < recipe->layer_count; i++) {
         op_value inputs[] = {x, weights[2 * i], weights[2 * i + 1]};
         struct op_datum same[] = {ints(to, 2, 1), ints(to, 4, recipe->kernel / 2)};
-        x = bend(to, NN_RELU, op_add_one(to, OP_CONV, inputs, 3, same));
+        x = op_add_one(to, OP_CONV, inputs, 3, same);
         struct op_datum pool[] = {ints(to, 2, recipe->pool), ints(to, 2, recipe->pool),
                                   ints(to, 4, 0)};
         if (recipe->pool > 1)
             x = op_add_one(to, OP_MAX_POOL, &x, 1, pool);
+        x = bend(to, NN_RELU, x); /* of the largest, which is the largest of it, and fewer */
         rows /= recipe->pool;
         columns /= recipe->pool;
     }
