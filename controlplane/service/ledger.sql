@@ -77,8 +77,14 @@ FROM lease l JOIN lease_meter m USING (tenant_id, lease_id)
 WHERE l.lease_id = ANY ($1::text[]) ON CONFLICT DO NOTHING
 
 -- name: ledger_renew_node
+-- The first renewal of a boot makes the node ready, as does one after a silence; a cordon, a drain
+-- and a quarantine stay.
 UPDATE node SET seen = cresset_now_us(), statement_seq = greatest(coalesce(statement_seq, 0), $2),
-       disk_free_mib = coalesce($3, disk_free_mib)
+       disk_free_mib = coalesce($3, disk_free_mib),
+       state = CASE WHEN state IN ('joining', 'suspect', 'lost') THEN 'ready' ELSE state END,
+       reason = CASE WHEN state IN ('joining', 'suspect', 'lost') THEN NULL ELSE reason END,
+       lost = CASE WHEN state IN ('joining', 'suspect', 'lost') THEN NULL ELSE lost END,
+       version = version + CASE WHEN state IN ('joining', 'suspect', 'lost') THEN 1 ELSE 0 END
 WHERE node_id = $1 AND boot = $4
 
 -- name: ledger_renew_devices
