@@ -137,7 +137,7 @@ static enum cr_status read_tenant(struct cr_call *call, struct db *db,
     bool found;
     const char *tenant = work->ask->who->tenant;
     CR_TRY(db_one(call, db, &jobs_tenant,
-                  DB_VALUES(db_text(tenant), db_text(work->service->config->domain),
+                  DB_VALUES(db_text(tenant), db_text(work->service->config->region),
                             db_text(jobs_flavor(call, spec)), db_text(class_of(spec))),
                   &tenant_shape, ret_tenant, &found));
     if (!found)

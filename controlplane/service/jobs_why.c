@@ -160,7 +160,7 @@ static enum cr_status cost_of(struct cr_call *call, struct service *service, con
     struct rate_row row;
     bool found;
     CR_TRY(db_one(call, service->engine_db, &jobs_rate,
-                  DB_VALUES(db_text(service->config->domain), db_text(tenant),
+                  DB_VALUES(db_text(service->config->region), db_text(tenant),
                             db_text(jobs_flavor(call, spec))),
                   &rate_shape, &row, &found));
     *ret_cost = NULL;
