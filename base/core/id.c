@@ -70,3 +70,9 @@ const char *cr_id_noun(const char *prefix)
             return kinds[i].noun;
     return NULL;
 }
+
+/* By the sound: "a usage record" and "a user", but "an artifact". */
+const char *cr_id_called(struct cr_call *call, const char *noun)
+{
+    return noun ? cr_format(call, "%s %s", strchr("aeio", *noun) ? "an" : "a", noun) : NULL;
+}

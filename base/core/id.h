@@ -32,3 +32,6 @@ const char *cr_id_kind(const char *text);
 
 /* What people call ids of this prefix; NULL: no such prefix. */
 const char *cr_id_noun(const char *prefix);
+
+/* A noun with its article, for example "an artifact"; NULL stays NULL. */
+const char *cr_id_called(struct cr_call *call, const char *noun);

@@ -99,6 +99,9 @@ static size_t within(struct cr_call *call, const struct place *place, size_t mea
     const struct cr_member *member = place->member;
     if ((int64_t)measure >= member->min && (int64_t)measure <= member->max)
         return 0;
+    if (member->min == member->max)
+        return fault(call, place, "out_of_range",
+                     cr_format(call, "must be %lld %s long", (long long)member->max, unit));
     return fault(call, place, "out_of_range",
                  cr_format(call, "must be %lld to %lld %s long", (long long)member->min,
                            (long long)member->max, unit));
@@ -148,10 +151,11 @@ static size_t id_faults(struct cr_call *call, const struct place *place)
     const char *value = *(const char *const *)place->value;
     if (cr_id_is(value, place->member->prefix))
         return 0;
-    const char *kind = cr_id_kind(value), *noun = cr_id_noun(place->member->prefix);
+    const char *kind = cr_id_called(call, cr_id_kind(value));
+    const char *noun = cr_id_called(call, cr_id_noun(place->member->prefix));
     return fault(call, place, "wrong_id_kind",
-                 kind ? cr_format(call, "is a %s id, this wants a %s id", kind, noun)
-                      : cr_format(call, "must be a %s id", noun));
+                 kind ? cr_format(call, "is %s id, this wants %s id", kind, noun)
+                      : cr_format(call, "must be %s id", noun));
 }
 
 static size_t list_faults(struct cr_call *call, const struct place *place)

@@ -110,8 +110,8 @@ static enum cr_status check_value(struct cr_call *call, const char *name, size_t
         return CR_OK;
     const char *wanted = cr_id_noun(prefix), *kind = cr_id_kind(value);
     if (kind)
-        return cr_fail_as(call, &cr_code_wrong_id_kind, "that is a %s id, this wants a %s id", kind,
-                          wanted);
+        return cr_fail_as(call, &cr_code_wrong_id_kind, "that is %s id, this wants %s id",
+                          cr_id_called(call, kind), cr_id_called(call, wanted));
     return cr_fail_as(call, &cr_code_wrong_id_kind, "'%.40s' is no %s id", value, wanted);
 }
 
