@@ -15,6 +15,9 @@ bin      := $(if $(filter release,$(MODE)),build/bin,$(out)/bin)
 
 CC       ?= gcc
 AR       ?= ar
+ifeq ($(filter clang fuzz,$(MODE)),$(MODE))
+CC := clang
+endif
 warnings := -Wall -Wextra -Werror -Wshadow -Wconversion -Wsign-conversion -Wvla -Walloca -Wformat=2 \
             -Wimplicit-fallthrough -Wcast-qual -Wstrict-prototypes -Wmissing-prototypes
 
@@ -28,15 +31,13 @@ hardened := -O2 -g -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -fstack-protector-stron
 relro    := -pie -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code,--as-needed
 
 flags_release := $(hardened)
-flags_clang   := $(hardened)
+# Not fortified: for clang the headers make macros of what banned.h poisons.
+flags_clang   := $(filter-out -D_FORTIFY_SOURCE=3,$(hardened))
 flags_asan    := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 flags_tsan    := -O1 -g -fsanitize=thread
 flags_fuzz    := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 link_release  := $(relro)
 link_clang    := $(relro)
-ifeq ($(filter clang fuzz,$(MODE)),$(MODE))
-CC := clang
-endif
 
 CFLAGS   += -std=gnu17 -D_GNU_SOURCE -fno-common -ffp-contract=off -include base/core/banned.h \
             -ffile-prefix-map=$(CURDIR)=. $(warnings) $(flags_$(MODE))
