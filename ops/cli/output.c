@@ -5,7 +5,7 @@
  */
 #include "ops/cli/cli.h"
 
-#include "base/yaml/yaml.h"
+#include "base/core/parse.h"
 
 #include <inttypes.h>
 #include <utf8proc.h>
@@ -92,8 +92,9 @@ static const char *cell_of(struct cr_call *call, const struct json_value *value,
         return "";
     if (value->kind == JSON_KIND_INTEGER && human)
         return number_for_people(call, name, value->integer);
-    if (value->kind == JSON_KIND_TEXT && human && ends_with(name, "_ns") &&
-        sscanf(value->text, "%" SCNd64, &integer) == 1)
+    if (value->kind == JSON_KIND_TEXT && human &&
+        (ends_with(name, "_ns") || ends_with(name, "_microusd")) &&
+        cr_parse_integer(value->text, value->length, INT64_MIN + 1, INT64_MAX, &integer))
         return number_for_people(call, name, integer);
     if (value->kind == JSON_KIND_TEXT)
         return human ? time_for_people(call, value) : value->text;
@@ -208,24 +209,29 @@ static void show_csv(struct cr_call *call, const struct cli *cli,
             print_csv(cli_cell(call, rows[r], columns[c]->path, false), c + 1 == column_count);
 }
 
-/* The members of one object, those of nested ones under dotted names. */
-static void show_members(struct cr_call *call, const struct json_value *value, const char *prefix)
+/* The members of one object, those of nested ones under dotted names; first only measured. */
+static void show_members(struct cr_call *call, const struct json_value *value, const char *prefix,
+                         size_t *width, bool measure)
 {
-    size_t width = 0;
-    for (size_t i = 0; i < value->count; i++)
-        if (strlen(value->names[i]) > width)
-            width = strlen(value->names[i]);
     for (size_t i = 0; i < value->count; i++) {
         const struct json_value *item = &value->items[i];
-        bool nested = item->kind == JSON_KIND_OBJECT && item->count;
         const char *name = cr_format(call, "%s%s", prefix, value->names[i]);
-        if (nested) {
-            show_members(call, item, cr_format(call, "%s.", name));
-            continue;
+        if (item->kind == JSON_KIND_OBJECT && item->count) {
+            show_members(call, item, cr_format(call, "%s.", name), width, measure);
+        } else if (measure) {
+            *width = strlen(name) > *width ? strlen(name) : *width;
+        } else {
+            print_padded(name, *width, false);
+            print_padded(cell_of(call, item, value->names[i], true), 0, true);
         }
-        print_padded(name, strlen(prefix) + width, false);
-        print_padded(cell_of(call, item, value->names[i], true), 0, true);
     }
+}
+
+static void show_object(struct cr_call *call, const struct json_value *value)
+{
+    size_t width = 0;
+    show_members(call, value, "", &width, true);
+    show_members(call, value, "", &width, false);
 }
 
 static void show_jsonpath(struct cr_call *call, const struct cli *cli,
@@ -326,7 +332,7 @@ void cli_show(struct cr_call *call, const struct cli *cli, const struct json_val
     case CLI_TABLE:
     case CLI_WIDE:
         if (value->kind == JSON_KIND_OBJECT)
-            show_members(call, value, "");
+            show_object(call, value);
         else
             show_text(call, cli, value);
         break;
