@@ -111,9 +111,9 @@ enum cr_status dev_down(struct cr_call *call, const struct dev_config *config)
 
 enum cr_status dev_reset(struct cr_call *call, const struct dev_config *config)
 {
-    static const char *const states[] = {"postgres", "postgres.new", "secrets",   "artifacts",
-                                         "tiles",    "nodes",        "receipts",  "credentials",
-                                         "config",   "log",          "run/ports", NULL};
+    static const char *const states[] = {
+        "postgres",    "postgres.new", "secrets", "artifacts", "tiles",        "nodes", "receipts",
+        "credentials", "config",       "log",     "run/ports", "tiles.signed", NULL};
     CR_SCOPED(dev_close) struct dev dev = DEV_CLOSED;
     CR_TRY(dev_open(call, config, false, &dev));
     if (access(cr_format(call, "%s/run", dev.var), F_OK) != 0)
