@@ -153,7 +153,7 @@ double dtype_read(unsigned dtype, const void *array, int64_t index)
     case DTYPE_I64:
         return (double)((const int64_t *)array)[index];
     default:
-        assert(!"a type that is offered");
+        assert(false && "a type that is offered");
         return 0;
     }
 }
@@ -224,6 +224,6 @@ void dtype_write(unsigned dtype, void *array, int64_t index, double value)
         ((int64_t *)array)[index] = to_signed(value, 64);
         break;
     default:
-        assert(!"a type that is offered");
+        assert(false && "a type that is offered");
     }
 }

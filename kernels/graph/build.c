@@ -237,6 +237,8 @@ static enum cr_status check_dims(struct cr_call *call, const struct graph *graph
 {
     int32_t seen = 0;
     for (int32_t i = 0; i < graph->param_count; i++)
+        CR_TRY(op_check_type(call, &graph->values[i].type));
+    for (int32_t i = 0; i < graph->param_count; i++)
         for (int j = 0; j < graph->values[i].type.rank; j++) {
             int64_t extent = graph->values[i].type.dims[j];
             if (!op_is_named(extent) || extent - OP_NAMED < seen)

@@ -207,6 +207,10 @@ static enum cr_status check_attrs(struct cr_call *call, const struct op_site *si
         if (attr->kind == OP_DATUM_WORD && (attr->integer < 0 || attr->integer >= as->word_count))
             return cr_fail(call, CR_INVALID, "%s: %s is no such word", site->op->row->name,
                            as->name);
+        if (attr->kind == OP_DATUM_DTYPE &&
+            (attr->integer < 0 || attr->integer >= DTYPE_COUNT ||
+             !dtype_known((unsigned)attr->integer)))
+            return cr_fail(call, CR_INVALID, "%s: %s is no type", site->op->row->name, as->name);
         if (attr->kind == OP_DATUM_INTS && (attr->count < 0 || attr->count > OP_LIST_MAX))
             return cr_fail(call, CR_INVALID, "%s: %s has more than %d items", site->op->row->name,
                            as->name, OP_LIST_MAX);
@@ -214,8 +218,7 @@ static enum cr_status check_attrs(struct cr_call *call, const struct op_site *si
     return CR_OK;
 }
 
-/* The extents are possible, alone and together; names count as 1. */
-static enum cr_status measure(struct cr_call *call, const struct op_type *type)
+enum cr_status op_check_type(struct cr_call *call, const struct op_type *type)
 {
     int64_t dims[TENSOR_RANK_MAX];
     for (int i = 0; i < type->rank; i++)
@@ -240,7 +243,7 @@ enum cr_status op_infer(struct cr_call *call, const struct op_site *site,
     else
         CR_TRY(infer_pointwise(call, site, outputs));
     for (int i = 0; i < op->signature.output_count; i++) {
-        CR_TRY(measure(call, &outputs[i]));
+        CR_TRY(op_check_type(call, &outputs[i]));
         ret_outputs[i] = outputs[i];
     }
     return CR_OK;

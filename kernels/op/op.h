@@ -266,6 +266,9 @@ enum cr_status op_infer(struct cr_call *call, const struct op_site *site,
 bool op_same_type(const struct op_type *a, const struct op_type *b);
 bool op_is_named(int64_t extent);
 
+/* Whether a type is possible: its extents, alone and together, names counted as 1. */
+enum cr_status op_check_type(struct cr_call *call, const struct op_type *type) CR_CHECK;
+
 /* The formula that the site's attributes choose. */
 const struct expr *op_formula(const struct op_site *site);
 

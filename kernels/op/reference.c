@@ -187,7 +187,7 @@ static void run_index(const struct op_site *site, const struct tensor *inputs,
             numbers(output)[e] = (double)e;
         break;
     default:
-        assert(!"an INDEX row that the reference knows");
+        assert(false && "an INDEX row that the reference knows");
     }
 }
 

@@ -216,7 +216,7 @@ const struct op_datum *op_attr(const struct op_site *site, const char *name)
     for (int i = 0; i < signature->attr_count; i++)
         if (strcmp(signature->attrs[i].name, name) == 0)
             return &site->attrs[i];
-    assert(!"an attribute of the signature");
+    assert(false && "an attribute of the signature");
     return NULL;
 }
 

@@ -40,7 +40,7 @@ bool op_view(const struct op_site *site, const struct tensor *input, struct tens
                                   op_attr_int(site, "step"));
         return true;
     default:
-        assert(!"a VIEW row");
+        assert(false && "a VIEW row");
         return false;
     }
 }
