@@ -48,12 +48,12 @@ static inline float expr_abs(float x)
 /* A NaN of either side wins. */
 static inline float expr_min(float a, float b)
 {
-    return (a < b) | (a != a) ? a : b;
+    return ((a < b) | (a != a)) ? a : b;
 }
 
 static inline float expr_max(float a, float b)
 {
-    return (a > b) | (a != a) ? a : b;
+    return ((a > b) | (a != a)) ? a : b;
 }
 
 static inline float expr_sign(float x)
