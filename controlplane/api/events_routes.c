@@ -177,7 +177,7 @@ static enum cr_status stream(struct cr_call *call, const struct api *api, const 
     CR_TRY(begins_after(call, api, query, &after));
     CR_TRY(events_begin(call, api->service, &view, after, &after));
     const struct http_source source = {
-        .key = cr_format(call, "events:%s", view.tenant),
+        .key = cr_format(call, "tenant:%s", view.tenant),
         .feed = feed,
         .close = stream_close,
         .state = stream_open(&view, query, after, cr_utc_us(call)),

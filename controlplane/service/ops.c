@@ -35,7 +35,7 @@ static const struct cr_member status_members[] = {
     COUNT(ops_status, tenants),
     COUNT(ops_status, log_size),
     COUNT(ops_status, log_waiting),
-    CR_TIME(struct ops_status, checkpoint_us, .flags = CR_NULLABLE),
+    CR_TIME(struct ops_status, checkpoint, .flags = CR_NULLABLE),
     COUNT(ops_status, outbox),
     CR_TIME(struct ops_status, as_of),
 };

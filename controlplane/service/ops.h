@@ -31,10 +31,10 @@ struct ops_status {
     struct ops_node_counts *nodes;
     struct ops_device_counts *devices;
     int64_t tenants;
-    int64_t log_size;      /* leaves that have their place in the log */
-    int64_t log_waiting;   /* leaves that have none yet */
-    int64_t checkpoint_us; /* when the last checkpoint was signed */
-    int64_t outbox;        /* rows that are no events yet */
+    int64_t log_size;    /* leaves that have their place in the log */
+    int64_t log_waiting; /* leaves that have none yet */
+    int64_t checkpoint;  /* when the last checkpoint was signed */
+    int64_t outbox;      /* rows that are no events yet */
     int64_t as_of;
 };
 extern const struct cr_shape ops_status_shape; /* "OpsStatus" */

@@ -6,7 +6,7 @@ SELECT e.region, e.epoch, CASE WHEN e.until_us > cresset_now_us() THEN e.holder 
        (SELECT count(*) FROM tenant WHERE state <> 'closed') AS tenants,
        coalesce((SELECT size FROM log_state WHERE region = $1), 0) AS log_size,
        (SELECT count(*) FROM leaf_queue) AS log_waiting,
-       (SELECT signed_us FROM checkpoint ORDER BY size DESC LIMIT 1) AS checkpoint_us,
+       (SELECT signed_us FROM checkpoint ORDER BY size DESC LIMIT 1) AS checkpoint,
        (SELECT count(*) FROM outbox) AS outbox, cresset_now_us() AS as_of
   FROM (SELECT $1::text AS region) r
   LEFT JOIN engine e USING (region)

@@ -266,7 +266,7 @@ void service_wake(struct cr_call *call, struct service *service, const char *ten
     if (service->config->wake) {
         service->config->wake(service->config->wake_context, cr_format(call, "%s:%s", noun, id));
         service->config->wake(service->config->wake_context,
-                              cr_format(call, "events:%s", tenant ? tenant : OPERATORS));
+                              cr_format(call, "tenant:%s", tenant ? tenant : OPERATORS));
     }
     if (service->bus)
         bus_publish(call, service->bus,
