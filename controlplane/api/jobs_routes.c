@@ -2,6 +2,8 @@
 #include "base/core/parse.h"
 #include "base/core/time.h"
 #include "controlplane/api/api_internal.h"
+#include "controlplane/api/page.h"
+#include "controlplane/service/events.h"
 #include "controlplane/service/jobs.h"
 
 #include <stdlib.h>
@@ -12,52 +14,56 @@
 /* Lists -----------------------------------------------------------------------------------------
  */
 
-struct page {
-    struct cr_list data;
-    const char *next_after;
-};
-#define PAGE_OF(name, shape_)                                                             \
-    static const struct cr_member name##_page_members[] = {                               \
-        CR_LIST(struct page, data, shape_, 0, API_LIMIT_MAX),                             \
-        CR_MEMBER(struct page, next_after, 1, API_CURSOR_SIZE_MAX, .flags = CR_NULLABLE), \
-    };                                                                                    \
-    static const struct cr_shape name##_page = CR_SHAPE(struct page, name##_page_members)
-PAGE_OF(job, &job_shape);
-PAGE_OF(attempt, &jobs_attempt_shape);
-PAGE_OF(output, &jobs_output_shape);
+API_PAGE(jobs_page_shape, job_shape);
+API_PAGE(events_page_shape, event_shape);
+API_PAGE(attempts_page_shape, jobs_attempt_shape);
+API_PAGE(outputs_page_shape, jobs_output_shape);
 
 static enum cr_status list(struct cr_call *call, const struct api *api, const void *request,
-                           void *ret_reply)
+                           void *ret_page)
 {
     (void)request;
-    struct page *page = ret_reply;
-    CR_TRY(jobs_list(call, api->service, api->who, api->query, api->after, api->limit + 1,
-                     &page->data));
-    page->next_after = NULL;
-    if ((int64_t)page->data.count > api->limit) {
-        const struct job *jobs = page->data.items;
-        page->data.count = (size_t)api->limit;
-        page->next_after = api_cursor(call, api, jobs[api->limit - 1].job);
-    }
+    struct cr_list jobs;
+    CR_TRY(jobs_list(call, api->service, api->who, api->query, api->after, api->limit + 1, &jobs));
+    api_page(call, api, &jobs, &job_shape, "job", ret_page);
     return CR_OK;
 }
 
-static enum cr_status attempts(struct cr_call *call, const struct api *api, const void *request,
-                               void *ret_reply)
+static enum cr_status events(struct cr_call *call, const struct api *api, const void *request,
+                             void *ret_page)
 {
     (void)request;
-    struct page *page = ret_reply;
-    page->next_after = NULL;
-    return jobs_attempts(call, api->service, api->who, api_id(api, "job"), &page->data);
+    const char *id = api_id(api, "job");
+    struct job job;
+    struct events_view view;
+    struct cr_list events;
+    const struct events_filter filter = {.subject = id};
+    CR_TRY(jobs_get(call, api->service, api->who, id, &job)); /* no job: 404, and no empty list */
+    CR_TRY(events_view(call, api->who, &filter, &view));
+    CR_TRY(events_list(call, api->service, &view, api_after_integer(api), api->limit + 1, &events));
+    api_page(call, api, &events, &event_shape, "seq", ret_page);
+    return CR_OK;
+}
+
+/* These two are short, and come whole. */
+static enum cr_status attempts(struct cr_call *call, const struct api *api, const void *request,
+                               void *ret_page)
+{
+    (void)request;
+    struct cr_list all;
+    CR_TRY(jobs_attempts(call, api->service, api->who, api_id(api, "job"), &all));
+    api_page_whole(&all, ret_page);
+    return CR_OK;
 }
 
 static enum cr_status outputs(struct cr_call *call, const struct api *api, const void *request,
-                              void *ret_reply)
+                              void *ret_page)
 {
     (void)request;
-    struct page *page = ret_reply;
-    page->next_after = NULL;
-    return jobs_outputs(call, api->service, api->who, api_id(api, "job"), &page->data);
+    struct cr_list all;
+    CR_TRY(jobs_outputs(call, api->service, api->who, api_id(api, "job"), &all));
+    api_page_whole(&all, ret_page);
+    return CR_OK;
 }
 
 /* One job ---------------------------------------------------------------------------------------
@@ -270,7 +276,7 @@ const struct api_route jobs_routes[] = {
      .flags = API_LIST,
      .success = 200,
      .query = &jobs_filter_shape,
-     .gives = &job_page,
+     .gives = &jobs_page_shape,
      .run = list},
     {.method = "POST",
      .path = "/v1/jobs",
@@ -348,8 +354,19 @@ const struct api_route jobs_routes[] = {
      .scope = API_TENANT,
      .class = 3,
      .success = 200,
-     .gives = &attempt_page,
+     .gives = &attempts_page_shape,
      .run = attempts},
+    {.method = "GET",
+     .path = "/v1/jobs/{job}/events",
+     .operation = "jobs_events",
+     .summary = "What has happened to a job, newest first",
+     .permission = "jobs:read",
+     .scope = API_TENANT,
+     .class = 5,
+     .flags = API_LIST,
+     .success = 200,
+     .gives = &events_page_shape,
+     .run = events},
     {.method = "GET",
      .path = "/v1/jobs/{job}/outputs",
      .operation = "jobs_outputs",
@@ -358,7 +375,7 @@ const struct api_route jobs_routes[] = {
      .scope = API_TENANT,
      .class = 3,
      .success = 200,
-     .gives = &output_page,
+     .gives = &outputs_page_shape,
      .run = outputs},
     {.method = "GET",
      .path = "/v1/jobs/{job}/logs",
