@@ -9,10 +9,12 @@
 #include "policy/provenance/provenance.h"
 #include "policy/tlog/tlog.h"
 
-#define BOOT      "d83be716-1f91-4191-b429-aa8e43c212e6"
-#define BOOT_NEXT "d83be716-1f91-4191-b429-aa8e43c212e7"
-#define LEAVES    16
-#define SECOND_NS INT64_C(1000000000)
+#define BOOT        "d83be716-1f91-4191-b429-aa8e43c212e6"
+#define BOOT_NEXT   "d83be716-1f91-4191-b429-aa8e43c212e7"
+#define LEAVES      16
+#define SECOND_NS   INT64_C(1000000000)
+
+#define GRANT_TRIES 250
 
 static struct region region;
 static void *engine;
@@ -184,7 +186,13 @@ static struct held start(struct cr_call *call, const char *key)
     assert_ok(call, json_read(call, &protocol_spec_shape, text, strlen(text), &spec));
     struct service_ask ask = region_ask(&demo, key);
     assert_ok(call, jobs_submit(call, &region.service, &ask, &spec, &job));
-    turns(3);
+    const char *granted = cr_format(
+        call, "SELECT count(*) FROM lease WHERE state = 'granted' AND job_id = '%s'", job.job);
+    for (int i = 0; region_number(&region, granted) == 0; i++) {
+        assert_true(i < GRANT_TRIES);
+        turns(1);
+        usleep(20000); /* the engine hears of a submission by its next look at the outbox */
+    }
     region_sql(&region,
                cr_format(call,
                          "UPDATE lease SET state = 'running', started = granted, boot = '" BOOT
@@ -363,7 +371,13 @@ static void a_boot_and_an_epoch_that_are_over_are_refused(void **state)
         engine_close(engine); /* the books are read anew, with what was changed behind them */
     engine = NULL;
     region_sql(&region, "UPDATE engine SET until_us = 0");
-    turns(4);
+    const char *again =
+        cr_format(&call, "SELECT lease_epoch FROM job_live WHERE job_id = '%s'", held.job);
+    for (int i = 0; region_number(&region, again) == 1; i++) {
+        assert_true(i < GRANT_TRIES);
+        turns(1);
+        usleep(20000);
+    }
     said = completion(&call, &held, "finished");
     assert_int_equal(ledger_complete(&call, &region.service, &node, held.lease, said, &accepted),
                      CR_CONFLICT);
