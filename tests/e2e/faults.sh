@@ -54,6 +54,38 @@ artifact=$(printf '%s' "$wrong" | grep -oE 'art_[0-9A-Z]{26}' | head -n 1)
 status=$(curl -s -o /dev/null -w '%{http_code}' -X PUT "$origin/v1/artifacts/$artifact/content" \
     -H "Authorization: Bearer $(key)" -H 'Content-Range: bytes 0-3/4' --data-binary 'abcd')
 check 'bytes of another digest are refused' equal "$status" 409
+# An upload that breaks off leaves the artifact as it was; one that is too long is not read.
+upload() { # FIELDS BODY: sends it and hangs up
+    exec 3<>"/dev/tcp/127.0.0.1/${origin##*:}"
+    printf 'PUT /v1/artifacts/%s/content HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n%b\r\n%s' \
+        "$artifact" "${origin#http://}" "$(key)" "$1" "$2" >&3
+    [ -n "$2" ] || head -n 1 <&3
+    exec 3>&-
+}
+upload 'Content-Range: bytes 0-3/4\r\nContent-Length: 4\r\n' ab
+sleep 1
+check 'an upload that broke off has brought nothing' says '"offset":0' curl -s -H "Authorization: Bearer $(key)" "$origin/v1/artifacts/$artifact"
+check 'an upload of over 256 MiB is 413' says 413 upload 'Content-Length: 300000000\r\n' ''
+status=$(curl -s -o /dev/null -w '%{http_code}' -X PUT "$origin/v1/artifacts/$artifact/content" \
+    -H "Authorization: Bearer $(key)" -H 'Content-Range: bytes 0-8/9' --data-binary 'ninebytes')
+check 'more bytes than the artifact has are refused' equal "$status" 409
+
+# Keys that are no more.
+make_key() { # MEMBERS: prints the answer
+    curl -s -X POST "$origin/v1/keys" -H "Authorization: Bearer $(key)" -H 'Content-Type: application/json' \
+        -H "Idempotency-Key: key-$RANDOM$RANDOM" -d "{\"name\":\"soon\",\"permissions\":[\"jobs:read\"]$1}"
+}
+secret_of() { grep -oE 'crs_dev_[0-9A-Za-z_]+'; }
+as_key() { curl -s -H "Authorization: Bearer $1" "$origin/v1/jobs"; }
+short=$(make_key ",\"expires\":\"$(date -u -d '+2 seconds' +%Y-%m-%dT%H:%M:%SZ)\"" | secret_of)
+made=$(make_key '')
+long=$(secret_of <<<"$made")
+check 'a fresh key lets in' says '"data":' as_key "$long"
+cresset key revoke "$(grep -oE 'key_[0-9A-Z]{26}' <<<"$made" | head -n 1)" --yes >/dev/null
+check 'a revoked key is refused at once' says '"code":"credential_rejected"' as_key "$long"
+sleep 2
+check 'an expired key is told that it is' says '"code":"credential_expired"' as_key "$short"
+
 status=$(curl -s -o /dev/null -w '%{http_code}' -X POST "$origin/v1/jobs" -H "Authorization: Bearer $(key)" \
     -H 'Content-Type: application/json' -H 'Idempotency-Key: big' --data-binary "@$region/one.bin")
 check 'a body that is no JSON is 400' equal "$status" 400
