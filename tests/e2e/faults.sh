@@ -32,7 +32,7 @@ check 'an id that never was is 404, exit 3' exits 3 cresset job get job_00000000
 check 'an id of another kind exits 2' exits 2 cresset job get art_00000000000000000000000000
 check 'a wrong key exits 4' env CRESSET_SERVER="$origin" CRESSET_KEY=crs_dev_0123456789AB_CDEFGHIJKLMNOPQRSTUVWXYZabcdef000000 \
     bash -c "! $program job ls 2>/dev/null && $program job ls 2>&1 | grep -q credential"
-check 'no server exits 7' env CRESSET_SERVER=http://127.0.0.1:9 CRESSET_KEY=x bash -c "$program job ls --timeout 2s; [ \$? = 7 ] || [ \$? = 8 ]"
+check 'no server exits 7' env CRESSET_SERVER=http://127.0.0.1:9 CRESSET_KEY=x bash -c "$program job ls --timeout 2s; code=\$?; [ \$code = 7 ] || [ \$code = 8 ]"
 check 'an unknown command exits 2' exits 2 cresset nonsense
 check 'an unknown flag exits 2' exits 2 cresset job ls --nonsense
 
