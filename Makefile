@@ -121,7 +121,8 @@ reversed = $(if $(1),$(call reversed,$(wordlist 2,$(words $(1)),$(1))) $(firstwo
 
 # What a file of kernels is compiled with besides: its instruction set, by the end of its name, and
 # the optimizer's whole strength, since the three -fno- flags of the rest protect pointers, not sums.
-flags_of_file = $(if $(filter kernels/%,$<),$(if $(filter asan tsan fuzz,$(MODE)),,-O3) -fno-math-errno -fno-trapping-math) \
+flags_of_file = $(if $(filter kernels/% base/core/% base/json/%,$<),-fPIC) \
+                $(if $(filter kernels/%,$<),$(if $(filter asan tsan fuzz,$(MODE)),,-O3) -fno-math-errno -fno-trapping-math) \
                 $(if $(filter %_avx2.c,$<),-mavx2 -mfma -mf16c) \
                 $(if $(filter %_avx512.c,$<),-mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma)
 
@@ -192,6 +193,27 @@ $(eval $(call program,cresset,ops/cli,$(core) base/json base/crypto base/fetch b
     policy/provenance compute/protocol billing ops/dev))
 
 foreign := -lyaml -ljansson -lsodium -lpq -lnats -lmicrohttpd -lcurl -lseccomp -lutf8proc -lpthread -lm
+
+# libcresset: the engine alone, for others to link with: build/lib/libcresset.a and .so.1. Of the
+# shared one only what kernels/cresset/exports.map names can be seen.
+
+engine := $(filter base/core base/json kernels/%,$(libraries))
+ifeq ($(MODE),release)
+all: build/lib/libcresset.a build/lib/libcresset.so.1
+endif
+
+build/lib/libcresset.a: $(foreach part,$(engine),$(objects_$(part)))
+	@mkdir -p $(@D)
+	@rm -f $@
+	@$(AR) rcsD $@ $^
+
+build/lib/libcresset.so.1: $(foreach part,$(engine),$(objects_$(part))) kernels/cresset/exports.map
+	@mkdir -p $(@D)
+	@echo "  link    $@"
+	@$(CC) $(filter-out -fPIE,$(flags_$(MODE))) -shared -Wl,-soname,libcresset.so.1 \
+	    -Wl,--version-script=kernels/cresset/exports.map -Wl,-z,relro,-z,now,-z,noexecstack,-z,defs \
+	    $(filter %.o,$^) -Wl,--as-needed -ljansson -lpthread -lm -o $@
+	@ln -sf libcresset.so.1 build/lib/libcresset.so
 
 # The tests ----------------------------------------------------------------------------------------
 #

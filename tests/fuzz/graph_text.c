@@ -1,6 +1,6 @@
 /*
- * graph_text: any text is refused with a reason or is a graph: one that verifies, that its own print
- * gives again, and that its bytes give again.
+ * graph_text: any text is refused with a reason or is a graph: one that verifies, that its own
+ * print gives again, and that its bytes give again.
  */
 #include "kernels/graph/graph.h"
 
