@@ -2,6 +2,7 @@
 #
 #   make            build every library and program, as they are released
 #   make check      build and run the unit tests, under AddressSanitizer and UBSan
+#   make bench-cpu  time products and convolutions, beside OpenBLAS where it is installed
 #   make fuzz       let each fuzzer run for a while
 #   make lint       hold the sources to the rules that no compiler knows
 #   make format     lay them out
@@ -333,14 +334,21 @@ ifeq ($(MODE),release)
 all: docs
 endif
 
-# A yardstick, not a test: it prints what the edge costs, beside what this machine gives.
+# Yardsticks, not tests: they print what ours costs, beside a peer in the same run.
+
 build/bin/bench-edge: tests/bench/edge.c Makefile
 	@mkdir -p $(@D)
 	@$(CC) $(CPPFLAGS) -I. $(CFLAGS) $< $(LDFLAGS) -lmicrohttpd -o $@
 
-.PHONY: bench-edge
+build/bin/bench-cpu: tests/bench/cpu.c $(archives)
+	@mkdir -p $(@D)
+	@$(CC) $(CPPFLAGS) -I. $(CFLAGS) $< $(LDFLAGS) -Wl,--start-group $(archives) -Wl,--end-group $(foreign) -ldl -o $@
+
+.PHONY: bench-edge bench-cpu
 bench-edge: all build/bin/bench-edge
 	@tests/bench/edge.sh
+bench-cpu: build/bin/bench-cpu
+	@$<
 
 # The rules ----------------------------------------------------------------------------------------
 #
