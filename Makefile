@@ -120,12 +120,14 @@ endef
 
 reversed = $(if $(1),$(call reversed,$(wordlist 2,$(words $(1)),$(1))) $(firstword $(1)))
 
-# What a file of kernels is compiled with besides: its instruction set, by the end of its name, and
+# What a file of kernels is compiled with besides: none of a fuzzer's sanitizers in the loops of the CPU
+# (clang needs minutes and gigabytes for them, and no foreign byte chooses an index there), its set, by the end of its name, and
 # the optimizer's whole strength, since the three -fno- flags of the rest protect pointers, not sums.
 flags_of_file = $(if $(filter kernels/% base/core/% base/json/%,$<),-fPIC) \
                 $(if $(filter kernels/%,$<),$(if $(filter asan tsan fuzz,$(MODE)),,-O3) -fno-math-errno -fno-trapping-math) \
                 $(if $(filter %_avx2.c,$<),-mavx2 -mfma -mf16c) \
-                $(if $(filter %_avx512.c,$<),-mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma)
+                $(if $(filter %_avx512.c,$<),-mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma) \
+                $(if $(filter fuzz,$(MODE)),$(if $(filter kernels/cpu/%,$<),-fno-sanitize=all))
 
 # Floor 0: the doors of foreign libraries.
 core := base/core
