@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PROGRESS_NS (CR_NS_A_SECOND * 9 / 10) /* at most about once a second of a job */
+
 API_PAGE(events_page_shape, event_shape);
 
 static enum cr_status list(struct cr_call *call, const struct api *api, const void *request,
@@ -49,6 +51,7 @@ struct stream {
     bool progress;         /* is wanted */
     struct cr_texts jobs;  /* of which; of no count: all */
     int64_t progressed_us; /* the newest progress that was told */
+    int64_t progressed_ns; /* when any was told last */
 };
 
 static struct cr_texts keep(struct cr_call *memory, const struct cr_texts *texts)
@@ -149,7 +152,11 @@ static enum cr_status feed(struct cr_call *call, void *feed_context, void *state
 {
     struct stream *stream = state;
     CR_TRY(feed_events(call, feed_context, stream, to));
-    return stream->progress ? feed_progress(call, feed_context, stream, to) : CR_OK;
+    int64_t now_ns = cr_now_ns(call);
+    if (!stream->progress || now_ns - stream->progressed_ns < PROGRESS_NS)
+        return CR_OK;
+    stream->progressed_ns = now_ns;
+    return feed_progress(call, feed_context, stream, to);
 }
 
 /* Where the reader was: by its header, or else by the query; CR_NO_INTEGER: nowhere yet. */

@@ -2,6 +2,7 @@
 #include "controlplane/service/ops.h"
 
 #include "base/json/json.h"
+#include "controlplane/service/jobs.h"
 #include "controlplane/service/ops_nodes_sql.h"
 
 #include <string.h>
@@ -147,6 +148,28 @@ struct turning {
     const char *node;
 };
 
+/* A job that a drain has asked to stop. */
+struct stopped {
+    const char *tenant, *job;
+};
+static const struct cr_member stopped_members[] = {
+    CR_ID(struct stopped, tenant, "tnt"),
+    CR_ID(struct stopped, job, "job"),
+};
+static const struct cr_shape stopped_shape = CR_SHAPE(struct stopped, stopped_members);
+
+static enum cr_status stop_leases(struct cr_call *call, struct db *db,
+                                  const struct service_config *config, const char *node)
+{
+    struct cr_list list;
+    CR_TRY(
+        db_list(call, db, &ops_node_stop_leases, DB_VALUES(db_text(node)), &stopped_shape, &list));
+    const struct stopped *stopped = list.items;
+    for (size_t i = 0; i < list.count; i++)
+        CR_TRY(jobs_tell(call, db, config, stopped[i].tenant, stopped[i].job, NULL));
+    return CR_OK;
+}
+
 static enum cr_status turn_work(struct cr_call *call, struct db *db, struct service_work *work)
 {
     const struct turning *it = work->request;
@@ -166,7 +189,7 @@ static enum cr_status turn_work(struct cr_call *call, struct db *db, struct serv
         return cr_fail_as(call, &cr_code_state_forbids, "%s is %s", it->node, before.state);
     }
     if (it->verb == OPS_DRAIN)
-        CR_TRY(db_exec(call, db, &ops_node_stop_leases, DB_VALUES(db_text(it->node)), NULL));
+        CR_TRY(stop_leases(call, db, work->service->config, it->node));
     one.ret_node = after;
     CR_TRY(get_work(call, db, &one));
 

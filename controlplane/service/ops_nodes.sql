@@ -42,3 +42,4 @@ UPDATE lease l SET state = 'revoking', revoke_reason = 'drain', stop_until = s.s
   FROM stopped s
  WHERE l.tenant_id = s.tenant_id AND l.job_id = s.job_id AND l.lease_epoch = s.lease_epoch
    AND l.state IN ('granted', 'running')
+RETURNING l.tenant_id AS tenant, l.job_id AS job
