@@ -96,7 +96,7 @@ static enum cr_status publish(struct cr_call *call, struct db *db,
                            &leaf, &document));
     return db_exec(
         call, db, &ledger_price_insert,
-        DB_VALUES(db_text(price.price), db_text(config->domain), db_text(price.tenant),
+        DB_VALUES(db_text(price.price), db_text(config->region), db_text(price.tenant),
                   db_text(price.flavor), db_int(billing_meter_number(price.meter)),
                   db_text(price.unit), db_text(price.currency), db_int(price.rate_pico),
                   db_int(price.from_us), db_bytes(document.body.data, document.body.size),
@@ -110,7 +110,7 @@ static enum cr_status publish_first(struct cr_call *call, struct db *db,
     struct row row;
     bool found = false;
     CR_TRY(db_one(call, db, &ledger_price_of,
-                  DB_VALUES(db_text(config->domain), db_text(NULL), db_text(JOBS_FLAVOR_CPU),
+                  DB_VALUES(db_text(config->region), db_text(NULL), db_text(JOBS_FLAVOR_CPU),
                             db_int(BILLING_METER_device)),
                   &row_shape, &row, &found));
     if (found)
@@ -192,7 +192,7 @@ static enum cr_status list(struct cr_call *call, struct db *db, void *context)
 {
     struct listing *it = context;
     return db_list(call, db, &ledger_price_list,
-                   DB_VALUES(db_text(it->config->domain), db_text(it->who->tenant),
+                   DB_VALUES(db_text(it->config->region), db_text(it->who->tenant),
                              db_text(it->after), db_int(it->limit)),
                    &row_shape, &it->rows);
 }
@@ -223,7 +223,7 @@ static enum cr_status find(struct cr_call *call, struct db *db, void *context)
 {
     struct quoting *it = context;
     return db_one(call, db, &ledger_price_of,
-                  DB_VALUES(db_text(it->config->domain), db_text(it->who->tenant),
+                  DB_VALUES(db_text(it->config->region), db_text(it->who->tenant),
                             db_text(it->ask->flavor), db_int(BILLING_METER_device)),
                   &row_shape, &it->row, &it->found);
 }

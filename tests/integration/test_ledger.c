@@ -177,6 +177,21 @@ static void turns(int count)
     }
 }
 
+/* Turns until the job was granted so often: the engine hears of it by a look at the outbox. */
+static void wait_for_epoch(const char *job, int64_t lease_epoch)
+{
+    for (int i = 0; i < GRANT_TRIES; i++) {
+        CR_SCOPED(cr_call_close) struct cr_call call = region_call(&region);
+        struct job now;
+        assert_ok(&call, jobs_get(&call, &region.service, &demo, job, &now));
+        if (now.lease_epoch == lease_epoch)
+            return;
+        turns(1);
+        usleep(20000);
+    }
+    fail_msg("job %s is not granted for the %lldth time", job, (long long)lease_epoch);
+}
+
 /* A job that runs: submitted, granted, started. */
 static struct held start(struct cr_call *call, const char *key)
 {
@@ -186,13 +201,7 @@ static struct held start(struct cr_call *call, const char *key)
     assert_ok(call, json_read(call, &protocol_spec_shape, text, strlen(text), &spec));
     struct service_ask ask = region_ask(&demo, key);
     assert_ok(call, jobs_submit(call, &region.service, &ask, &spec, &job));
-    const char *granted = cr_format(
-        call, "SELECT count(*) FROM lease WHERE state = 'granted' AND job_id = '%s'", job.job);
-    for (int i = 0; region_number(&region, granted) == 0; i++) {
-        assert_true(i < GRANT_TRIES);
-        turns(1);
-        usleep(20000); /* the engine hears of a submission by its next look at the outbox */
-    }
+    wait_for_epoch(job.job, 1);
     region_sql(&region,
                cr_format(call,
                          "UPDATE lease SET state = 'running', started = granted, boot = '" BOOT
@@ -371,13 +380,7 @@ static void a_boot_and_an_epoch_that_are_over_are_refused(void **state)
         engine_close(engine); /* the books are read anew, with what was changed behind them */
     engine = NULL;
     region_sql(&region, "UPDATE engine SET until_us = 0");
-    const char *again =
-        cr_format(&call, "SELECT lease_epoch FROM job_live WHERE job_id = '%s'", held.job);
-    for (int i = 0; region_number(&region, again) == 1; i++) {
-        assert_true(i < GRANT_TRIES);
-        turns(1);
-        usleep(20000);
-    }
+    wait_for_epoch(held.job, 2);
     said = completion(&call, &held, "finished");
     assert_int_equal(ledger_complete(&call, &region.service, &node, held.lease, said, &accepted),
                      CR_CONFLICT);
