@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define AGAIN_FIRST_NS INT64_C(1000000000)
+#define RENEW_AGAIN_NS INT64_C(500000000)
 #define AGAIN_MOST_NS  INT64_C(30000000000)
 
 /* The task is given again, as it is, after a pause with full jitter. */
@@ -292,6 +293,7 @@ static void on_renew(struct agent *agent, const struct task *task)
     struct cr_log_field fields[] = {
         {"http", NULL, task->http}, {"code", task->code, 0}, {"reason", task->call.reason, 0}};
     cr_log_event(&agent->env, "warning", "a renewal was not taken", fields, 3);
+    agent->next_renew_ns = cr_now_ns(&task->call) + RENEW_AGAIN_NS;
     agent->stale = task->http == 409 && strcmp(task->code, "stale_boot") == 0;
 }
 

@@ -137,7 +137,8 @@ static void carry_out(struct world *world, const struct lease_command *command)
         assert_false(known->go);
         return;
     case LEASE_DO_FORGET:
-        known->listed = false;
+        known->listed = known->started = known->go = known->released = false;
+        known->result = known->answered = known->acquired = false; /* it may be listed once more */
         return;
     case LEASE_DO_ASK_PROGRAM:
     case LEASE_DO_FETCH:
@@ -151,12 +152,16 @@ static void carry_out(struct world *world, const struct lease_command *command)
 
 static void apply(struct world *world, const struct lease_event *event)
 {
-    struct lease_commands *commands = cr_new(&world->call, struct lease_commands, 1);
-    lease_apply(&world->call, &world->book, event, world->now_ns, commands);
-    for (size_t i = 0; i < commands->count; i++)
-        carry_out(world, &commands->items[i]);
+    static struct lease_commands commands;
+    struct cr_call before = world->call; /* what an event takes goes with it */
+    world->call = cr_call_open(&env, INT64_MAX);
+    lease_apply(&world->call, &world->book, event, world->now_ns, &commands);
+    for (size_t i = 0; i < commands.count; i++)
+        carry_out(world, &commands.items[i]);
     check_accounts(world);
     check_devices(world);
+    cr_call_close(&world->call);
+    world->call = before;
 }
 
 static void list(struct world *world)
@@ -165,7 +170,7 @@ static void list(struct world *world)
     size_t count = 0;
     for (int i = 0; i < LEASES; i++) {
         struct known *known = &world->known[i];
-        if (draw(&world->random) % 4 == 0 && !known->runs)
+        if (draw(&world->random) % 4 == 0 && lease_find(&world->book, known->lease) < 0)
             make_lease(world, known);
         if (draw(&world->random) % 8 == 0)
             continue; /* it has ended over there */
