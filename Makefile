@@ -320,6 +320,7 @@ e2e: all
 	@tests/e2e/cli.sh
 	@tests/e2e/job.sh
 	@tests/e2e/faults.sh
+	@tests/e2e/streams.sh
 
 e2e-console: all
 	@tests/e2e/console.sh
