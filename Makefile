@@ -310,6 +310,7 @@ clang:
 	@$(MAKE) --no-print-directory MODE=clang all
 
 contract: all
+	@node tests/contract/openapi.mjs
 	@node tests/contract/cli.mjs
 
 console:
