@@ -201,6 +201,8 @@ static struct held start(struct cr_call *call, const char *key)
     assert_ok(call, json_read(call, &protocol_spec_shape, text, strlen(text), &spec));
     struct service_ask ask = region_ask(&demo, key);
     assert_ok(call, jobs_submit(call, &region.service, &ask, &spec, &job));
+    region_sql(&region, "UPDATE node SET state = 'ready', reason = NULL, lost = NULL, "
+                        "seen = cresset_now_us() + 3600000000"); /* it renews all the while */
     wait_for_epoch(job.job, 1);
     region_sql(&region,
                cr_format(call,
