@@ -70,7 +70,9 @@ static enum cr_status cnn_weights(struct weights *to, const struct nn_recipe *re
         CR_TRY(add_weight(to, "conv", i, "weight", 4, dims, spread(in * k * k, true)));
         CR_TRY(add_weight(to, "conv", i, "bias", 1, dims, 0));
         in = recipe->widths[i];
+        /* cppcheck-suppress zerodivcond ; pool is checked before, rows and columns are not it */
         rows /= recipe->pool;
+        /* cppcheck-suppress zerodivcond */
         columns /= recipe->pool;
         if (rows == 0 || columns == 0)
             return cr_fail(to->call, CR_INVALID, "stage %d: nothing is left after pooling", i);
@@ -156,7 +158,9 @@ static op_value cnn_logits(struct op_builder *to, const struct nn_recipe *recipe
         if (recipe->pool > 1)
             x = op_add_one(to, OP_MAX_POOL, &x, 1, pool);
         x = bend(to, NN_RELU, x); /* of the largest, which is the largest of it, and fewer */
+        /* cppcheck-suppress zerodivcond ; pool is checked before, rows and columns are not it */
         rows /= recipe->pool;
+        /* cppcheck-suppress zerodivcond */
         columns /= recipe->pool;
     }
     int64_t flat[] = {batch, recipe->widths[recipe->layer_count - 1] * rows * columns};

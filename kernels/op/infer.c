@@ -207,9 +207,8 @@ static enum cr_status check_attrs(struct cr_call *call, const struct op_site *si
         if (attr->kind == OP_DATUM_WORD && (attr->integer < 0 || attr->integer >= as->word_count))
             return cr_fail(call, CR_INVALID, "%s: %s is no such word", site->op->row->name,
                            as->name);
-        if (attr->kind == OP_DATUM_DTYPE &&
-            (attr->integer < 0 || attr->integer >= DTYPE_COUNT ||
-             !dtype_known((unsigned)attr->integer)))
+        if (attr->kind == OP_DATUM_DTYPE && (attr->integer < 0 || attr->integer >= DTYPE_COUNT ||
+                                             !dtype_known((unsigned)attr->integer)))
             return cr_fail(call, CR_INVALID, "%s: %s is no type", site->op->row->name, as->name);
         if (attr->kind == OP_DATUM_INTS && (attr->count < 0 || attr->count > OP_LIST_MAX))
             return cr_fail(call, CR_INVALID, "%s: %s has more than %d items", site->op->row->name,
