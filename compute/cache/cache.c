@@ -123,9 +123,12 @@ int cache_find(struct cr_call *call, struct cache *cache, const char *tenant, co
                int64_t size)
 {
     const char *path = cache_path(call, cache, tenant, digest);
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (descriptor < 0)
+    struct cr_file file;
+    if (cr_file_open(call, path, CR_FILE_READ, 0, &file) != CR_OK) {
+        cr_forgive(call);
         return -1;
+    }
+    int descriptor = file.descriptor;
     struct stat about;
     char found[PROTOCOL_DIGEST_LENGTH + 1];
     bool good = fstat(descriptor, &about) == 0 && about.st_size == size;

@@ -12,12 +12,6 @@
 #define ROUNDS_MAX (16 + (PROTOCOL_OUTPUT_MAX / CACHE_SEND_SIZE)) /* requests of one upload */
 #define WAIT_NS    INT64_C(1000000000) /* between two tries, times their number */
 
-static void close_descriptor(int *descriptor)
-{
-    if (*descriptor >= 0)
-        close(*descriptor);
-}
-
 /* What an answer that is no success means to us. */
 static enum cr_status refused(struct cr_call *call, const char *digest,
                               const struct fetch_answer *answer)
@@ -97,21 +91,18 @@ static enum cr_status fetch_all(struct cr_call *call, struct cache *cache,
 
 /* The partial file, whole, becomes the entry; its descriptor, read-only. */
 static enum cr_status keep(struct cr_call *call, struct cache *cache, const char *tenant,
-                           const char *digest, const char *partial_path, int partial,
-                           int *ret_descriptor)
+                           const char *digest, const struct cr_file *partial, int *ret_descriptor)
 {
-    struct cr_file file = {.descriptor = partial, .path = partial_path};
     const char *path = cache_path(call, cache, tenant, digest);
-    fchmod(partial, 0400);
-    cr_file_sync(call, &file);
+    fchmod(partial->descriptor, 0400);
+    cr_file_sync(call, partial);
     CR_TRY(cr_file_make_folder(
         call, cr_format(call, "%s/cache/%s/%.2s", cache->dir, tenant, digest), 0700));
-    CR_TRY(cr_file_rename(call, partial_path, path));
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (descriptor < 0)
-        return cr_fail(call, CR_UNAVAILABLE, "%s cannot be opened: %s", path, strerror(errno));
-    cache_remember(cache, tenant, digest, descriptor);
-    *ret_descriptor = descriptor;
+    CR_TRY(cr_file_rename(call, partial->path, path));
+    struct cr_file kept;
+    CR_TRY(cr_file_open(call, path, CR_FILE_READ, 0, &kept));
+    cache_remember(cache, tenant, digest, kept.descriptor);
+    *ret_descriptor = kept.descriptor;
     return CR_OK;
 }
 
@@ -124,15 +115,13 @@ static enum cr_status fetch_entry(struct cr_call *call, struct cache *cache,
     CR_TRY(cache_make_room(call, cache, size));
     CR_TRY(cr_file_make_folder(call, folder, 0700));
     for (int tried = 0; tried < 2; tried++) {
-        CR_SCOPED(close_descriptor)
-        int partial = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        CR_SCOPED(cr_file_close) struct cr_file partial = CR_FILE_CLOSED;
         char found[PROTOCOL_DIGEST_LENGTH + 1];
-        if (partial < 0)
-            return cr_fail(call, CR_UNAVAILABLE, "%s cannot be written: %s", path, strerror(errno));
-        CR_TRY(fetch_all(call, cache, source, digest, size, partial));
-        CR_TRY(cache_digest(call, partial, size, found));
+        CR_TRY(cr_file_open(call, path, CR_FILE_WRITE, 0600, &partial));
+        CR_TRY(fetch_all(call, cache, source, digest, size, partial.descriptor));
+        CR_TRY(cache_digest(call, partial.descriptor, size, found));
         if (strcmp(found, digest) == 0)
-            return keep(call, cache, tenant, digest, path, partial, ret_descriptor);
+            return keep(call, cache, tenant, digest, &partial, ret_descriptor);
         unlink(path); /* once again, from the first byte */
     }
     return cr_fail(call, CR_INVALID, "the bytes of %.12s are not those of its digest", digest);
