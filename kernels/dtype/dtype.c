@@ -135,6 +135,10 @@ double dtype_read(unsigned dtype, const void *array, int64_t index)
         return (double)dtype_f32_of_f16(((const uint16_t *)array)[index]);
     case DTYPE_BF16:
         return (double)dtype_f32_of_bf16(((const uint16_t *)array)[index]);
+    case DTYPE_F8E4M3:
+        return (double)dtype_f32_of_f8e4m3(((const uint8_t *)array)[index]);
+    case DTYPE_F8E5M2:
+        return (double)dtype_f32_of_f8e5m2(((const uint8_t *)array)[index]);
     case DTYPE_U8:
     case DTYPE_BOOL:
         return ((const uint8_t *)array)[index];
@@ -195,6 +199,12 @@ void dtype_write(unsigned dtype, void *array, int64_t index, double value)
         break;
     case DTYPE_BF16:
         ((uint16_t *)array)[index] = dtype_bf16_of_f32((float)value);
+        break;
+    case DTYPE_F8E4M3:
+        ((uint8_t *)array)[index] = dtype_f8e4m3_of_f32((float)value);
+        break;
+    case DTYPE_F8E5M2:
+        ((uint8_t *)array)[index] = dtype_f8e5m2_of_f32((float)value);
         break;
     case DTYPE_BOOL:
         ((uint8_t *)array)[index] = value != 0;
