@@ -70,12 +70,10 @@ static enum cr_status cnn_weights(struct weights *to, const struct nn_recipe *re
         CR_TRY(add_weight(to, "conv", i, "weight", 4, dims, spread(in * k * k, true)));
         CR_TRY(add_weight(to, "conv", i, "bias", 1, dims, 0));
         in = recipe->widths[i];
-        /* cppcheck-suppress zerodivcond ; pool is checked before, rows and columns are not it */
-        rows /= recipe->pool;
-        /* cppcheck-suppress zerodivcond */
-        columns /= recipe->pool;
-        if (rows == 0 || columns == 0)
+        if (rows < recipe->pool || columns < recipe->pool)
             return cr_fail(to->call, CR_INVALID, "stage %d: nothing is left after pooling", i);
+        rows /= recipe->pool;
+        columns /= recipe->pool;
     }
     return add_dense(to, "head", -1, in * rows * columns, recipe->classes, false);
 }

@@ -3,7 +3,9 @@
 
 #include "kernels/grad/grad.h"
 
-#define DIRECTIONS 2
+#define DIRECTIONS   2
+#define ELEMENTS_MAX 4000 /* of a sample's inputs: the larger ones are for kernels, not for rules \
+                           */
 
 /* The results of a graph but its last `gradients`, each times a random projection, summed. */
 static double projected(const struct graph *graph, const struct tensor *inputs, uint64_t seed)
@@ -75,6 +77,16 @@ static void check_sample(const struct op *op, const struct op_sample *sample)
     const struct graph *graph = sample_graph(&call, op, sample, true), *with_gradients;
     if (graph->values[graph->results[0]].type.dtype != DTYPE_F64)
         return; /* a cast to integers */
+    int64_t elements_in = 0;
+    for (int32_t i = 0; i < graph->param_count; i++) {
+        int64_t elements;
+        const struct op_type *type = &graph->values[i].type;
+        assert_ok(&call,
+                  tensor_measure(&call, type->dtype, type->rank, type->dims, &elements, NULL));
+        elements_in += elements;
+    }
+    if (elements_in > ELEMENTS_MAX)
+        return;
     const struct graph *sum = projection(&call, graph);
     for (int32_t i = 0; i < graph->param_count; i++) {
         inputs[i] = sample_tensor(&call, sample, &graph->values[i].type, 77 + (uint64_t)i);
