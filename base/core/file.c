@@ -75,7 +75,9 @@ enum cr_status cr_file_replace(struct cr_call *call, const char *path, const voi
 
     CR_SCOPED(cr_file_close) struct cr_file file = CR_FILE_CLOSED;
     CR_TRY(cr_file_open(call, beside, CR_FILE_CREATE, permissions, &file));
-    CR_TRY(cr_file_write_at(call, &file, 0, bytes, size));
+    enum cr_status status = cr_file_write_at(call, &file, 0, bytes, size);
+    if (status != CR_OK) /* the disk is full: what was written of it must not stay */
+        return cr_file_remove(call, beside) == CR_OK ? status : call->status;
     cr_file_sync(call, &file);
     return cr_file_rename(call, beside, path);
 }

@@ -90,7 +90,8 @@ enum cr_status base_crypto_secret_make(struct cr_call *call, const char *path, s
     enum cr_status status = cr_file_write_at(call, &file, 0, text, 2 * size + 1);
     sodium_memzero(bytes, sizeof bytes);
     sodium_memzero(text, sizeof text);
-    if (status == CR_OK)
-        cr_file_sync(call, &file);
-    return status;
+    if (status != CR_OK) /* half a secret would be taken for one that is there */
+        return cr_file_remove(call, path) == CR_OK ? status : call->status;
+    cr_file_sync(call, &file);
+    return CR_OK;
 }
