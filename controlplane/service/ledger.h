@@ -256,7 +256,8 @@ struct ledger_invoice {
     const char *currency;
     int64_t from, to;
     int64_t line_count, record_count;
-    int64_t total_microusd;
+    int64_t lines_microusd; /* the sum of the lines */
+    int64_t total_microusd; /* the same, as long as it is a draft and not rounded */
 };
 struct ledger_invoice_line {
     int64_t line;

@@ -25,8 +25,10 @@ static const struct cr_member invoice_members[] = {
     CR_TIME(struct ledger_invoice, to),
     CR_MEMBER(struct ledger_invoice, line_count, 0, LINES_MAX),
     CR_MEMBER(struct ledger_invoice, record_count, 0, INT64_MAX),
+    CR_MEMBER(struct ledger_invoice, lines_microusd, INT64_MIN + 1, INT64_MAX,
+              .about = "the sum of the lines"),
     CR_MEMBER(struct ledger_invoice, total_microusd, INT64_MIN + 1, INT64_MAX,
-              .about = "the sum of the lines; a draft is not rounded to the minor unit"),
+              .about = "the same: a draft is not yet rounded to the minor unit"),
 };
 const struct cr_shape ledger_invoice_shape =
     CR_SHAPE(struct ledger_invoice, invoice_members, .name = "Invoice");
@@ -105,10 +107,11 @@ static enum cr_status draft(struct cr_call *call, struct db *db, const char *ten
     for (size_t i = 0; i < list.count; i++) {
         int64_t micro = 0;
         CR_TRY(ledger_micro(call, lines[i].amount_zepto, &micro));
-        if (__builtin_add_overflow(ret_invoice->total_microusd, micro,
-                                   &ret_invoice->total_microusd))
+        if (__builtin_add_overflow(ret_invoice->lines_microusd, micro,
+                                   &ret_invoice->lines_microusd))
             return cr_fail(call, CR_INTERNAL, "the total of %s does not fit", ret_invoice->period);
     }
+    ret_invoice->total_microusd = ret_invoice->lines_microusd;
     return CR_OK;
 }
 
