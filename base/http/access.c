@@ -194,7 +194,8 @@ static enum MHD_Result grant(struct exchange *exchange)
 
 static enum MHD_Result take_head(struct exchange *exchange, const char *method, const char *version)
 {
-    struct gathered all = {0};
+    static _Thread_local struct gathered all; /* too long to be cleared for each request */
+    all.count = all.size = 0;
     MHD_get_connection_values_n(exchange->connection, MHD_HEADER_KIND, gather, &all);
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(exchange->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);

@@ -3,6 +3,7 @@
 #include "controlplane/api/api_internal.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <string.h>
 
 #define PREFIX_OF(prefix, noun) {noun, #prefix},
@@ -71,16 +72,25 @@ static void allow(char *allowed, size_t size, const char *method)
              strcmp(method, "GET") == 0 ? ", HEAD" : "");
 }
 
+/* All rows, in one list that never changes. */
+static const struct api_route *all[API_ROUTES_MAX];
+static size_t all_count;
+static pthread_once_t gathered = PTHREAD_ONCE_INIT;
+
+static void gather(void)
+{
+    all_count = api_routes(all);
+}
+
 void api_match(const char *method, const char *path, struct api_match *ret_match)
 {
     *ret_match = (struct api_match){0};
-    const struct api_route *all[API_ROUTES_MAX];
-    size_t count = api_routes(all);
+    pthread_once(&gathered, gather);
     const struct api_route *near = NULL;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < all_count; i++)
         if (fits(all[i]->path, path) && (!near || closer(all[i]->path, near->path)))
             near = all[i];
-    for (size_t i = 0; near && i < count; i++) {
+    for (size_t i = 0; near && i < all_count; i++) {
         if (strcmp(all[i]->path, near->path) != 0)
             continue;
         allow(ret_match->allowed, sizeof ret_match->allowed, all[i]->method);
