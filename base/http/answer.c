@@ -132,10 +132,11 @@ static struct http_made of_file(const struct exchange *exchange, struct http_res
 static struct http_made of_stream(const struct exchange *exchange, struct http_response *response)
 {
     struct http_server *server = exchange->listener->server;
-    struct http_stream *stream = http_stream_open(server, &response->source);
+    const struct cr_code *code;
+    struct http_stream *stream = http_stream_open(server, &response->source, &code);
     if (!stream)
-        return http_make_problem(server, exchange->id, &cr_code_overloaded,
-                                 "too many streams are open", false);
+        return http_make_problem(server, exchange->id, code, "no more streams are opened now",
+                                 false);
     struct http_made made = {.status = 200, .stream = stream};
     made.response = http_stream_response(stream);
     add(made.response, "Content-Type", "text/event-stream");
@@ -178,7 +179,7 @@ struct http_made http_make_problem(const struct http_server *server, const char 
     add(made.response, "Cache-Control", "no-store");
     add(made.response, "X-Content-Type-Options", "nosniff");
     add(made.response, "X-Request-Id", id);
-    if (code->http == 503)
+    if (code->http == 503 || code->http == 429)
         add(made.response, "Retry-After", "2");
     if (closing)
         add(made.response, "Connection", "close");

@@ -98,7 +98,9 @@ struct http_plan {
 
 /* Where a stream's frames come from. */
 struct http_source {
-    const char *key; /* a wake of it feeds the stream at once; copied */
+    const char *key;   /* a wake of it feeds the stream at once; copied */
+    const char *owner; /* whose streams are counted together; copied. NULL: nobody's */
+    size_t owner_max;  /* how many of the owner's may be open; more: 429 too_many_streams */
     /*
      * Writes what is new, by http_stream_write, while http_stream_room is above 0; it will be
      * called again. Runs on the feed thread. A failure is told as `event: error`, and ends the

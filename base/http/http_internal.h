@@ -176,7 +176,9 @@ enum cr_status http_listen_open(struct cr_call *call, const struct http_listen *
 void http_listen_close(struct http_listener *listener);
 
 /* stream.c */
-struct http_stream *http_stream_open(struct http_server *server, const struct http_source *source);
+/* NULL: not now; ret_code says why. The source is closed then. */
+struct http_stream *http_stream_open(struct http_server *server, const struct http_source *source,
+                                     const struct cr_code **ret_code);
 struct MHD_Response *http_stream_response(struct http_stream *stream);
 void http_stream_begin(struct http_stream *stream, struct MHD_Connection *connection);
 void *http_feed(void *server);

@@ -19,7 +19,7 @@ struct http_stream {
     struct http_server *server;
     struct MHD_Connection *connection; /* NULL until the answer is queued */
     struct http_source source;
-    char key[HTTP_KEY_SIZE];
+    char key[HTTP_KEY_SIZE], owner[HTTP_KEY_SIZE];
     struct frame frames[HTTP_STREAM_FRAMES_MAX];
     size_t first, count, size, sent; /* sent: of the first frame */
     bool waiting;                    /* the connection is suspended, until there is a frame */
@@ -64,34 +64,60 @@ static void pop(struct http_stream *stream)
     stream->sent = 0;
 }
 
-struct http_stream *http_stream_open(struct http_server *server, const struct http_source *source)
+static void destroy(struct http_stream *stream)
 {
-    const struct http_config *config = &server->config;
-    int64_t max = (int64_t)(config->streams_max ? config->streams_max : HTTP_STREAMS_SHARED_MAX);
+    while (stream->count > 0)
+        pop(stream);
+    if (stream->source.close)
+        stream->source.close(stream->source.state);
+    free(stream);
+}
+
+static void copy_key(char ret_key[HTTP_KEY_SIZE], const char *key)
+{
+    size_t length = strlen(key);
+    assert(length < HTTP_KEY_SIZE);
+    memcpy(ret_key, key, length + 1);
+}
+
+/* Why one more may not be opened; NULL: it may. `stream_lock` is held. */
+static const struct cr_code *refusal(const struct http_server *server,
+                                     const struct http_source *source)
+{
+    size_t max = server->config.streams_max ? server->config.streams_max : HTTP_STREAMS_SHARED_MAX;
+    if (server->streams_refused)
+        return &cr_code_draining;
+    if (server->stream_count >= (int64_t)max)
+        return &cr_code_overloaded;
+    size_t count = 0;
+    for (const struct http_stream *stream = server->streams; stream; stream = stream->next)
+        count += source->owner && !stream->left && strcmp(stream->owner, source->owner) == 0;
+    return source->owner && count >= source->owner_max ? &cr_code_too_many_streams : NULL;
+}
+
+struct http_stream *http_stream_open(struct http_server *server, const struct http_source *source,
+                                     const struct cr_code **ret_code)
+{
     struct http_stream *stream = calloc(1, sizeof *stream);
     assert(stream);
     stream->server = server;
     stream->source = *source;
     stream->due = true;
-    size_t length = strlen(source->key);
-    assert(length < sizeof stream->key);
-    memcpy(stream->key, source->key, length + 1);
+    copy_key(stream->key, source->key);
+    copy_key(stream->owner, source->owner ? source->owner : "");
     push_text(stream, HTTP_STREAM_RETRY);
 
     pthread_mutex_lock(&server->stream_lock);
-    bool refused = server->stream_count >= max || server->streams_refused;
-    if (!refused) {
+    *ret_code = refusal(server, source);
+    if (!*ret_code) {
         server->stream_count++;
         stream->next = server->streams;
         server->streams = stream;
         pthread_cond_signal(&server->feed_due);
     }
     pthread_mutex_unlock(&server->stream_lock);
-    if (refused) {
-        pop(stream);
-        if (source->close)
-            source->close(source->state);
-        free(stream);
+    if (*ret_code) {
+        destroy(stream);
         return NULL;
     }
     return stream;
@@ -281,15 +307,6 @@ static void fill(struct http_stream *stream, int64_t now)
     const char *text = cr_format(&call, "{\"code\":\"%s\"}", word);
     http_stream_write(stream, NULL, "error", text, strlen(text));
     http_stream_end(stream);
-}
-
-static void destroy(struct http_stream *stream)
-{
-    while (stream->count > 0)
-        pop(stream);
-    if (stream->source.close)
-        stream->source.close(stream->source.state);
-    free(stream);
 }
 
 /* Takes those out that were left, and gives those that are to be fed now. `stream_lock` is held. */

@@ -51,6 +51,7 @@ struct api;
 #define API_KEY_SIZE_MAX    255 /* of an Idempotency-Key */
 #define API_REASON_SIZE_MAX 200 /* letters of Cresset-Reason */
 #define API_WAIT_S_MAX      30
+#define API_STREAMS_MAX     64 /* of one tenant */
 
 enum api_scope { API_PUBLIC, API_TENANT, API_OPERATOR, API_NODE, API_PEER, API_ANY };
 enum api_group {

@@ -46,6 +46,8 @@ void api_file(const struct api *api, const char *media, int fd, int64_t size)
 void api_stream(const struct api *api, const struct http_source *source)
 {
     api->answer->source = *source;
+    api->answer->source.owner = api->who->tenant ? api->who->tenant : api->who->actor;
+    api->answer->source.owner_max = API_STREAMS_MAX;
 }
 
 bool api_park(const struct api *api, const char *key)

@@ -54,6 +54,14 @@ static enum cr_status feed(struct cr_call *call, void *feeder, void *state,
     return CR_OK;
 }
 
+static enum cr_status tick(struct cr_call *call, void *feeder, void *state,
+                           struct http_stream *stream)
+{
+    (void)call, (void)feeder, (void)state;
+    http_stream_write(stream, NULL, NULL, "now", 3);
+    return CR_OK;
+}
+
 static void feed_done(void *state)
 {
     free(state);
@@ -85,8 +93,17 @@ static enum http_next serve(struct cr_call *call, void *worker, struct http_requ
     } else if (strcmp(request->path, "/park") == 0 && request->runs == 1) {
         return http_park(response, "job:1", cr_now_ns(call) + 5 * INT64_C(1000000000));
     } else if (strcmp(request->path, "/stream") == 0) {
-        response->source =
-            (struct http_source){"job:2", feed, feed_done, calloc(1, sizeof(struct counter))};
+        response->source = (struct http_source){.key = "job:2",
+                                                .feed = feed,
+                                                .close = feed_done,
+                                                .state = calloc(1, sizeof(struct counter))};
+    } else if (strcmp(request->path, "/idle") == 0) {
+        response->source = (struct http_source){.key = "job:3",
+                                                .owner = "me",
+                                                .owner_max = 1,
+                                                .feed = tick,
+                                                .close = feed_done,
+                                                .state = calloc(1, 1)};
     } else if (strcmp(request->path, "/file") == 0) {
         response->file_fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
         response->file_size = 1000;
@@ -464,6 +481,28 @@ static void a_stream_gives_every_frame_in_order(void **state)
     assert_int_equal(left, 1);
 }
 
+static void an_owner_has_so_many_streams_and_no_more(void **state)
+{
+    (void)state;
+    int before = left, fd = dial();
+    static const char head[] = "GET /idle HTTP/1.1\r\nHost: a\r\n\r\n";
+    static char text[4096];
+    say(fd, head, sizeof head - 1);
+    assert_false(hear(fd, text, sizeof text, 300));
+    assert_int_equal(status_of(text), 200);
+    struct heard heard;
+    ask("GET /idle HTTP/1.1", 2000, &heard);
+    assert_int_equal(heard.status, 429);
+    assert_non_null(strstr(heard.text, "too_many_streams"));
+    close(fd);
+    /* who leaves is noticed when something is written: the wake makes the feed write */
+    for (int i = 0; i < 100 && left < before + 2; i++) {
+        http_wake(server, "job:3");
+        usleep(20000);
+    }
+    assert_int_equal(left, before + 2);
+}
+
 static void a_range_of_a_file_is_served(void **state)
 {
     (void)state;
@@ -535,6 +574,7 @@ int main(void)
         cmocka_unit_test(a_call_that_does_not_end_is_answered_at_its_deadline),
         cmocka_unit_test(what_is_parked_runs_again_when_its_key_is_woken),
         cmocka_unit_test(a_stream_gives_every_frame_in_order),
+        cmocka_unit_test(an_owner_has_so_many_streams_and_no_more),
         cmocka_unit_test(a_range_of_a_file_is_served),
         cmocka_unit_test(silent_connections_keep_nobody_out),
         cmocka_unit_test(what_is_slow_is_ended_with_408),
