@@ -5,11 +5,14 @@
 #include "controlplane/api/api_internal.h"
 #include "controlplane/api/page.h"
 #include "controlplane/service/events.h"
+#include "controlplane/service/identity.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define PROGRESS_NS (CR_NS_A_SECOND * 9 / 10) /* at most about once a second of a job */
+
+#define PROOF_NS    (30 * CR_NS_A_SECOND) /* who reads is looked up again so often: REVOKE_MAX */
 
 API_PAGE(events_page_shape, event_shape);
 
@@ -47,6 +50,8 @@ static const struct cr_shape stream_query_shape =
 struct stream {
     struct cr_call memory;
     struct events_view view;
+    struct identity_proof proof;
+    int64_t proved_ns;
     int64_t after;         /* the last number that was looked at */
     bool progress;         /* is wanted */
     struct cr_texts jobs;  /* of which; of no count: all */
@@ -63,7 +68,8 @@ static struct cr_texts keep(struct cr_call *memory, const struct cr_texts *texts
 }
 
 static struct stream *stream_open(const struct events_view *view, const struct stream_query *query,
-                                  int64_t after, int64_t now_us)
+                                  const struct identity_proof *proof, int64_t after, int64_t now_ns,
+                                  int64_t now_us)
 {
     struct stream *stream = calloc(1, sizeof *stream);
     if (!stream)
@@ -74,6 +80,11 @@ static struct stream *stream_open(const struct events_view *view, const struct s
         .nouns = keep(&stream->memory, &view->nouns),
         .patterns = keep(&stream->memory, &view->patterns),
     };
+    stream->proof = *proof;
+    stream->proof.tenant = stream->view.tenant;
+    if (proof->key)
+        stream->proof.key = cr_format(&stream->memory, "%s", proof->key);
+    stream->proved_ns = now_ns;
     stream->after = after;
     stream->progressed_us = now_us;
     stream->progress = query->progress.count > 0;
@@ -151,8 +162,17 @@ static enum cr_status feed(struct cr_call *call, void *feed_context, void *state
                            struct http_stream *to)
 {
     struct stream *stream = state;
-    CR_TRY(feed_events(call, feed_context, stream, to));
     int64_t now_ns = cr_now_ns(call);
+    if (now_ns - stream->proved_ns >= PROOF_NS) {
+        bool still;
+        CR_TRY(identity_still(call, feed_context, &stream->proof, &still));
+        stream->proved_ns = now_ns;
+        if (!still) { /* it will ask again, and be told why */
+            http_stream_end(to);
+            return CR_OK;
+        }
+    }
+    CR_TRY(feed_events(call, feed_context, stream, to));
     if (!stream->progress || now_ns - stream->progressed_ns < PROGRESS_NS)
         return CR_OK;
     stream->progressed_ns = now_ns;
@@ -183,11 +203,13 @@ static enum cr_status stream(struct cr_call *call, const struct api *api, const 
     CR_TRY(events_view(call, api->who, &filter, &view));
     CR_TRY(begins_after(call, api, query, &after));
     CR_TRY(events_begin(call, api->service, &view, after, &after));
+    const struct identity_proof proof =
+        identity_proof_of(api->service->config, api->who, api->session);
     const struct http_source source = {
         .key = cr_format(call, "tenant:%s", view.tenant),
         .feed = feed,
         .close = stream_close,
-        .state = stream_open(&view, query, after, cr_utc_us(call)),
+        .state = stream_open(&view, query, &proof, after, cr_now_ns(call), cr_utc_us(call)),
     };
     api_stream(api, &source);
     return CR_OK;

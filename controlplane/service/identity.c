@@ -205,3 +205,27 @@ enum cr_status identity_by_session(struct cr_call *call, struct service *service
     *ret_who = who;
     return CR_OK;
 }
+
+struct identity_proof identity_proof_of(const struct service_config *config,
+                                        const struct principal *who, const char *session)
+{
+    struct identity_proof proof = {.tenant = service_tenant(who)};
+    if (!session || !sessions_hash(config, session, proof.session_hash))
+        proof.key = who->actor;
+    return proof;
+}
+
+enum cr_status identity_still(struct cr_call *call, struct service *service,
+                              const struct identity_proof *proof, bool *ret_still)
+{
+    int64_t found;
+    if (proof->key)
+        CR_TRY(db_exec(call, service->engine_db, &identity_key_lives,
+                       DB_VALUES(db_text(proof->tenant), db_text(proof->key)), &found));
+    else
+        CR_TRY(db_exec(call, service->engine_db, &identity_session_lives,
+                       DB_VALUES(db_bytes(proof->session_hash, sizeof proof->session_hash)),
+                       &found));
+    *ret_still = found > 0;
+    return CR_OK;
+}

@@ -50,6 +50,21 @@ enum cr_status identity_by_key(struct cr_call *call, struct service *service,
 enum cr_status identity_by_session(struct cr_call *call, struct service *service,
                                    const char *session, const struct principal **ret_who) CR_CHECK;
 
+/* What let somebody in, kept by what outlives its call: a stream. */
+struct identity_proof {
+    const char *tenant; /* "operators" for theirs */
+    const char *key;    /* key_…; NULL: it was a session */
+    unsigned char session_hash[32];
+};
+
+/* Of a call: session is the cookie's value, NULL where who showed a key. Its texts are who's. */
+struct identity_proof identity_proof_of(const struct service_config *config,
+                                        const struct principal *who, const char *session);
+
+/* Whether it lets in still: the key was not revoked and has not expired, the session goes on. */
+enum cr_status identity_still(struct cr_call *call, struct service *service,
+                              const struct identity_proof *proof, bool *ret_still) CR_CHECK;
+
 /* The hash under which a credential is stored. */
 void identity_hash(const struct service_config *config, const char *credential,
                    unsigned char ret_hash[32]);

@@ -28,3 +28,11 @@ SELECT s.tenant_id AS tenant, s.actor, array_to_string(s.permissions, ',') AS pe
 
 -- name: identity_session_used
 UPDATE session SET last_used = cresset_now_us() WHERE hash = $1
+
+-- name: identity_key_lives
+SELECT 1 FROM api_key
+ WHERE tenant_id = $1 AND key_id = $2 AND revoked IS NULL
+   AND coalesce(expires > cresset_now_us(), true)
+
+-- name: identity_session_lives
+SELECT 1 FROM session WHERE hash = $1 AND ended IS NULL AND until_us > cresset_now_us()

@@ -126,9 +126,15 @@ static void a_revoked_key_is_refused_at_once(void **state)
     CR_SCOPED(cr_call_close) struct cr_call call = region_call(&region);
     struct key key = make(&call, "make-4");
     const struct principal *who;
+    bool still;
     assert_ok(&call, shows(&call, key.secret, &who)); /* it is in the cache now */
+    struct identity_proof proof = identity_proof_of(&region.config, who, NULL);
+    assert_ok(&call, identity_still(&call, &region.service, &proof, &still));
+    assert_true(still);
     struct service_ask ask = region_ask(&maker, "revoke-4");
     assert_ok(&call, keys_revoke(&call, &region.service, &ask, key.key, key.version));
+    assert_ok(&call, identity_still(&call, &region.service, &proof, &still));
+    assert_false(still);
     refused_as(key.secret, &cr_code_credential_rejected);
 
     struct service_ask again = region_ask(&maker, "revoke-5");
@@ -234,8 +240,14 @@ static void a_code_signs_in_once(void **state)
                      CR_UNAUTHENTICATED);
     cr_forgive(&call);
 
+    bool still;
+    struct identity_proof proof = identity_proof_of(&region.config, who, session.session);
+    assert_ok(&call, identity_still(&call, &region.service, &proof, &still));
+    assert_true(still);
     struct service_ask leave = {.who = who, .request = "req_test"};
     assert_ok(&call, sessions_close(&call, &region.service, &leave, session.session));
+    assert_ok(&call, identity_still(&call, &region.service, &proof, &still));
+    assert_false(still);
     assert_int_equal(identity_by_session(&call, &region.service, session.session, &who),
                      CR_UNAUTHENTICATED);
     assert_ptr_equal(call.code, &cr_code_session_expired);
