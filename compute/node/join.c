@@ -1,8 +1,10 @@
 /* join: how this agent comes into its region, and comes back. */
 #include "compute/node/node.h"
 
+#include "base/core/time.h"
 #include "policy/tlog/tlog.h"
 
+#include <signal.h>
 #include <string.h>
 
 #define TOKEN_SIZE_MAX 256
@@ -90,6 +92,18 @@ static bool passes(const struct task *task)
     return task->http == 0 || task->http >= 500 || task->http == 429;
 }
 
+/* Pauses; true: a signal, which are blocked everywhere, says to stop meanwhile. */
+static bool told_to_stop(int64_t wait_ns)
+{
+    struct timespec wait = {.tv_sec = wait_ns / CR_NS_A_SECOND,
+                            .tv_nsec = wait_ns % CR_NS_A_SECOND};
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    return sigtimedwait(&set, NULL, &wait) > 0;
+}
+
 static enum cr_status send_join(struct cr_call *call, struct agent *agent, const char *token,
                                 struct fetch *fetch, struct task *task)
 {
@@ -108,9 +122,8 @@ static enum cr_status send_join(struct cr_call *call, struct agent *agent, const
         struct cr_log_field fields[] = {{"reason", call->reason, 0}, {"http", NULL, task->http}};
         cr_log_event(call->env, "warning", "the region does not answer; asking again", fields, 2);
         cr_forgive(call);
-        if (atomic_load(&agent->leaving))
+        if (told_to_stop(wait))
             return cr_fail(call, CR_UNAVAILABLE, "stopped before the region answered");
-        call->env->sleep_until(call->env->context, cr_now_ns(call) + wait);
         wait = wait * 2 < WAIT_MOST_NS ? wait * 2 : WAIT_MOST_NS;
     }
 }

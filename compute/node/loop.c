@@ -184,7 +184,8 @@ static void watch(struct polled *polled, int descriptor, int entry)
 static void wait_for_work(struct agent *agent, int signals, struct polled *polled)
 {
     int64_t now = agent->env.now_ns(agent->env.context), until = now + LOOK_NS;
-    int64_t next[] = {lease_next_ns(&agent->book), answer_next_ns(agent), agent->next_renew_ns};
+    int64_t next[] = {lease_next_ns(&agent->book), answer_next_ns(agent),
+                      agent->renewing ? INT64_MAX : agent->next_renew_ns};
     for (size_t i = 0; i < sizeof next / sizeof next[0]; i++)
         until = next[i] < until ? next[i] : until;
     polled->count = 0;
