@@ -321,6 +321,7 @@ e2e: all
 	@tests/e2e/cli.sh
 	@tests/e2e/job.sh
 	@tests/e2e/faults.sh
+	@tests/contract/matrix.sh
 	@tests/e2e/streams.sh
 
 e2e-console: all
