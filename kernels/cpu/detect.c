@@ -47,7 +47,10 @@ void cpu_model(char *ret_model, size_t size)
     const char *name = (const char *)words;
     while (*name == ' ')
         name++;
-    snprintf(ret_model, size, "%s", *name ? name : "x86-64");
+    int length = (int)strnlen(name, sizeof(words) - (size_t)(name - (const char *)words));
+    while (length > 0 && name[length - 1] == ' ')
+        length--;
+    snprintf(ret_model, size, "%.*s", length > 0 ? length : 6, length > 0 ? name : "x86-64");
 }
 #else
 enum cpu_tier cpu_detect(void)
