@@ -258,7 +258,8 @@ $(bin)/tests/vectors/$(1): $$(objects_vectors_$(1)) $(foreach used,$(2),$(out)/l
 	@mkdir -p $$(@D)
 	@echo "  link    $$@"
 	@$$(CC) $$(LDFLAGS) -Wl,--start-group $$^ -Wl,--end-group $$(foreign) -o $$@
-.PHONY: conformance-$(1)
+.PHONY: conformance conformance-$(1)
+conformance: conformance-$(1)
 conformance-$(1): $(bin)/tests/vectors/$(1)
 	@$(bin)/tests/vectors/$(1) $$(or $$(DATA),../shared/data/$(1))
 -include $$(objects_vectors_$(1):.o=.d)

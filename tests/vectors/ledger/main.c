@@ -143,6 +143,11 @@ int main(int argc, char **argv)
         all.passed += count.passed;
         all.failed += count.failed;
     }
+    if (all.passed + all.failed == 0) {
+        const char *ci = getenv("CI");
+        printf("SKIPPED: %s holds no vectors\n", folder);
+        return ci && strcmp(ci, "true") == 0;
+    }
     printf("%d passed, %d failed\n", all.passed, all.failed);
-    return all.failed || all.passed == 0;
+    return all.failed != 0;
 }
