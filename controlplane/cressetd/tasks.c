@@ -27,7 +27,7 @@ struct task {
 
 static const struct task tasks[] = {
     {"engine", ENGINE_BEAT_NS, engine_turn, engine_close},
-    {"ledger", LEDGER_SEAL_WAIT_MS * NS_A_MS, ledger_turn, ledger_turn_close},
+    {"ledger", LEDGER_SEAL_WAIT_MS *NS_A_MS, ledger_turn, ledger_turn_close},
     {0},
 };
 
