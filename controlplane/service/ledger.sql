@@ -249,6 +249,9 @@ SELECT size, root, frontier FROM log_state WHERE region = $1
 -- name: ledger_log_lock
 SELECT size, root, frontier FROM log_state WHERE region = $1 FOR UPDATE
 
+-- name: ledger_seal_waiting
+SELECT leaf_id AS leaf FROM leaf_queue ORDER BY leaf_id LIMIT 1
+
 -- name: ledger_seal_take
 WITH taken AS (
     DELETE FROM leaf_queue

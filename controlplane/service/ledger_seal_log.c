@@ -111,6 +111,14 @@ enum cr_status ledger_seal_log(struct cr_call *call, struct service *service, in
                                int64_t *ret_count)
 {
     struct sealing it = {.config = service->config, .epoch = epoch};
+    struct queued waiting;
+    bool found = false;
+    *ret_count = 0;
+    /* An idle region is not written to four times a second. */
+    CR_TRY(db_one(call, service->engine_db, &ledger_seal_waiting, DB_NONE, &queued_shape, &waiting,
+                  &found));
+    if (!found)
+        return CR_OK;
     CR_TRY(db_transaction(call, service->engine_db, NULL, 0, seal, &it));
     *ret_count = it.count;
     return CR_OK;
