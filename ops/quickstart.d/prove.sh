@@ -65,7 +65,7 @@ check_invoice() {
     "$cresset" invoice lines "$invoice" --all -o json >var/receipts/lines.json 2>>"$log" || return 1
     "$cresset" invoice get "$invoice" -o json >var/receipts/invoice.json 2>>"$log" || return 1
     sum=$(value var/receipts/lines.json 'data[*].amount_microusd' | awk '{ s += $1 } END { printf "%.0f", s }')
-    total=$(value var/receipts/invoice.json lines_microusd)
+    total=$(value var/receipts/invoice.json total_microusd)
     [ "$sum" = "$total" ]
 }
 
