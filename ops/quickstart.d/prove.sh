@@ -105,10 +105,12 @@ say_table() {
     printf '  console   %s  (once, 10 minutes; again: build/bin/cresset dev login)\n' "$("$cresset" dev login 2>>"$log")"
 }
 
-# "node local-1, cpu x86-64-v4, jailed": as the node told when it joined.
+# "node local-1, cpu cpu/base, jailed": jailed is said where the node told its layers when it joined.
 ran_on() {
-    local node
-    node=$(value var/receipts/train.json node)
+    local name node jailed='not jailed'
+    name=$(value var/receipts/train.json node)
+    node=$("$cresset" ops node ls -o table 2>>"$log" | awk -v name="$name" '$2 == name { print $1 }')
     "$cresset" ops node get "$node" -o json >var/receipts/node.json 2>>"$log" || return 0
-    printf 'node %s, %s' "$(value var/receipts/node.json name)" "$(value var/receipts/train.json device)"
+    [ -n "$(value var/receipts/node.json 'jail[0]')" ] && jailed=jailed
+    printf 'node %s, %s, %s' "$name" "$(value var/receipts/train.json device)" "$jailed"
 }
