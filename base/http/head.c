@@ -63,6 +63,11 @@ static const struct cr_code *check_bytes(const struct http_head *head, const cha
         return refuse(&http_head_too_large, "the head is longer than 16384 bytes", ret_why);
     if (!token(head->method))
         return refuse(&http_bad_head, "the method is not a token", ret_why);
+    if (head->version.size != 8 || memcmp(head->version.bytes, "HTTP/", 5) != 0)
+        return refuse(&http_bad_head, "the first line does not end in a version", ret_why);
+    if (memcmp(head->version.bytes, "HTTP/1.1", 8) != 0 &&
+        memcmp(head->version.bytes, "HTTP/1.0", 8) != 0)
+        return refuse(&http_version_unknown, "only HTTP/1.1 is spoken here", ret_why);
     for (size_t i = 0; i < head->field_count; i++) {
         if (!token(head->names[i]))
             return refuse(&http_bad_head, "the name of a field is not a token", ret_why);

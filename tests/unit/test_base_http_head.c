@@ -86,6 +86,8 @@ static void each_breach_has_its_code(void **state)
          &http_bad_head},
         {"POST", "/", "HTTP/1.1", {"Host", "a", "Content-Length", "+3"}, &http_bad_head},
         {"GET", "/", "HTTP/1.1", {"Host", "a", "Content-Length", "3"}, &http_bad_head},
+        {"GET", "/", "HTTP/2.0", {"Host", "a"}, &http_version_unknown},
+        {"GET", "/", "", {"Host", "a"}, &http_bad_head},
         {"GET", "//", "HTTP/1.1", {"Host", "a"}, &http_bad_head},
         {"GET", "/a/../b", "HTTP/1.1", {"Host", "a"}, &http_bad_head},
         {"GET", "/a/%2e%2E/b", "HTTP/1.1", {"Host", "a"}, &http_bad_head},
