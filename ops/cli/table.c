@@ -120,7 +120,7 @@ const struct cli_command cli_commands[] = {
     {.noun = "job", .verb = "why", .arguments = "JOB", .summary = "Why a job waits",
      .operation = "jobs_why", .method = "GET", .path = "/v1/jobs/{job}/why", .run = cli_run_get},
     {.noun = "job", .verb = "events", .arguments = "JOB", .summary = "What happened to a job",
-     .operation = "jobs_events", .method = "GET", .path = "/v1/jobs/{job}/events", .traits = CLI_LIST,
+     .operation = "events_list", .method = "GET", .path = "/v1/events?subject={job}", .traits = CLI_LIST,
      .flags = FLAGS(PAGES), .columns = COLUMNS(EVENT_COLUMNS), .run = cli_run_list},
     {.noun = "job", .verb = "attempts", .arguments = "JOB", .summary = "Where and when a job ran, and how each attempt ended",
      .operation = "jobs_attempts", .method = "GET", .path = "/v1/jobs/{job}/attempts",

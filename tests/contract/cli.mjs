@@ -31,8 +31,9 @@ for (const command of commands) {
     say(`the server has no operation ${command.operation}`);
     continue;
   }
-  if (operation.path !== command.path || operation.method !== command.method)
-    say(`${command.method} ${command.path}, but the server has ${operation.method} ${operation.path}`);
+  const path = command.path.split("?")[0];
+  if (operation.path !== path || operation.method !== command.method)
+    say(`${command.method} ${path}, but the server has ${operation.method} ${operation.path}`);
   const parameters = (operation.parameters ?? []).map(resolve);
   const queries = parameters.filter((p) => p.in === "query").map((p) => p.name);
   const headers = parameters.filter((p) => p.in === "header").map((p) => p.name);
