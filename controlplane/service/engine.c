@@ -62,12 +62,25 @@ enum cr_status engine_look(struct cr_call *call, struct service *service,
                   ret_found);
 }
 
+bool engine_goes_on(struct cr_call *call, struct engine *engine)
+{
+    if (engine->fenced || call->status == CR_UNAVAILABLE || call->status == CR_TIMEOUT ||
+        call->status == CR_UNKNOWN)
+        return false;
+    if (call->status != CR_CONFLICT || !call->code) /* with a code: it moved on in between */
+        ENGINE_COUNT(stuck++);
+    cr_forgive(call);
+    return true;
+}
+
 enum cr_status engine_hold_epoch(struct cr_call *call, struct engine *engine, struct db *db)
 {
-    return db_exec_fenced(
-        call, db, &engine_hold,
-        DB_VALUES(db_text(engine->service->config->region), db_int(engine->epoch)),
-        "another process holds the engine's epoch");
+    enum cr_status status =
+        db_exec_fenced(call, db, &engine_hold,
+                       DB_VALUES(db_text(engine->service->config->region), db_int(engine->epoch)),
+                       "another process holds the engine's epoch");
+    engine->fenced = engine->fenced || status == CR_CONFLICT;
+    return status;
 }
 
 static enum cr_status hold_and_run(struct cr_call *call, struct db *db, void *context)
@@ -124,6 +137,7 @@ static enum cr_status take_over(struct cr_call *call, struct engine *engine)
     engine_forget_beats(engine);
     engine->clock_us = 0;
     engine->holds = true;
+    engine->fenced = false;
     pthread_mutex_lock(&engine_gauges_lock);
     engine_gauges.holds = true;
     engine_gauges.epoch = engine->epoch;

@@ -47,6 +47,7 @@ struct engine_gauges {
     bool holds;
     int64_t epoch, since; /* microseconds of UTC */
     int64_t batches, granted, fell_out, events, expired, rebuilds, takeovers;
+    int64_t stuck; /* leases and jobs that could not be moved on, each time that it was tried */
     int64_t waiting, devices, held, classes;
     int64_t batch_ns_last, round_ns_last;
 };

@@ -93,11 +93,16 @@ static enum cr_status enter_tenant(struct cr_call *call, struct admission *books
     return admission_set_tenant(call, books, &tenant);
 }
 
+/* A spec that can no longer be read keeps its job waiting, and nobody else's. */
 static enum cr_status enter_job(struct cr_call *call, struct admission *books,
                                 const struct waiting *row)
 {
     struct protocol_spec spec;
-    CR_TRY(spec_of(call, row->spec, &spec));
+    if (spec_of(call, row->spec, &spec) != CR_OK) {
+        cr_forgive(call);
+        ENGINE_COUNT(stuck++);
+        return CR_OK;
+    }
     CR_TRY(enter_tenant(call, books, row->tenant, row->device_limit, row->active));
     size_t avoid = row->avoid.count;
     struct admission_job job = {

@@ -19,7 +19,7 @@ struct engine {
     const struct cr_env *env;
     struct service *service; /* of the thread; its engine_db is the engine's connection */
 
-    bool holds;
+    bool holds, fenced; /* fenced: a transaction found that another holds the epoch */
     int64_t epoch, since;
     int64_t renewed_ns; /* when the last renewal that was acknowledged was sent */
     int64_t batch_no;
@@ -78,6 +78,13 @@ struct engine_work {
 };
 enum cr_status engine_transaction(struct cr_call *call, unsigned flags,
                                   struct engine_work *work) CR_CHECK;
+
+/*
+ * After work on one lease or job has failed: true where it is that one's own trouble, which is
+ * forgiven and counted, so that it does not keep the engine from all the others. False where the
+ * database is away or another holds the epoch: hand the failure on.
+ */
+bool engine_goes_on(struct cr_call *call, struct engine *engine);
 
 /* The gauges of the process, and what they are changed under. */
 extern struct engine_gauges engine_gauges;

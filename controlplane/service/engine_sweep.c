@@ -50,19 +50,19 @@ enum cr_status engine_settle_ended(struct cr_call *call, struct engine *engine, 
     CR_TRY(db_list(call, engine->service->engine_db, &engine_ended, DB_NONE, &ended_shape, &list));
     const struct ended *rows = list.items;
     const char **jobs = cr_new(call, const char *, list.count);
+    size_t count = 0;
     for (size_t i = 0; i < list.count; i++) {
         struct engine_work work = {.engine = engine, .run = settle_work, .of = &rows[i]};
         enum cr_status status = engine_transaction(call, 0, &work);
-        if (status == CR_CONFLICT && call->code == &service_code_stale_lease)
-            cr_forgive(call); /* the job was ended in between: it is looked at again */
-        else if (status != CR_OK)
+        if (status != CR_OK && !engine_goes_on(call, engine))
             return status;
-        else
-            admission_release(engine->books, rows[i].job);
-        jobs[i] = rows[i].job;
+        if (status != CR_OK)
+            continue;
+        admission_release(engine->books, rows[i].job);
+        jobs[count++] = rows[i].job;
     }
-    *ret_count = list.count;
-    return engine_refresh_jobs(call, engine, jobs, list.count);
+    *ret_count = count;
+    return engine_refresh_jobs(call, engine, jobs, count);
 }
 
 /* Leases that nobody renews ---------------------------------------------------------------------
@@ -143,8 +143,10 @@ static enum cr_status expire(struct cr_call *call, struct engine *engine)
         bool expired = false;
         struct engine_work work = {
             .engine = engine, .run = expire_work, .of = &rows[i], .result = &expired};
-        CR_TRY(engine_transaction(call, 0, &work));
-        if (expired)
+        enum cr_status status = engine_transaction(call, 0, &work);
+        if (status != CR_OK && !engine_goes_on(call, engine))
+            return status;
+        if (status == CR_OK && expired)
             ENGINE_COUNT(expired++);
     }
     return CR_OK;
@@ -260,9 +262,7 @@ static enum cr_status end_overdue(struct cr_call *call, struct engine *engine)
     for (size_t i = 0; i < list.count; i++) {
         struct engine_work work = {.engine = engine, .run = overdue_work, .of = &rows[i]};
         enum cr_status status = engine_transaction(call, 0, &work);
-        if (status == CR_CONFLICT && call->code != NULL)
-            cr_forgive(call); /* it moved on in between */
-        else if (status != CR_OK)
+        if (status != CR_OK && !engine_goes_on(call, engine))
             return status;
     }
     return CR_OK;
