@@ -5,6 +5,8 @@
 #include <poll.h>
 #include <string.h>
 
+#define LOOKS_MAX 16 /* at what an idle connection says */
+
 /* Waits until the socket is ready for events, or deadline_ns. false: it was not. */
 static bool ready(struct cr_call *call, const struct db *db, short events, int64_t deadline_ns)
 {
@@ -157,11 +159,16 @@ void wire_cancel(struct db *db)
 bool wire_is_dead(struct db *db)
 {
     struct pollfd readable = {.fd = PQsocket(db->conn), .events = POLLIN};
-    if (PQstatus(db->conn) == CONNECTION_BAD)
-        return true;
-    if (poll(&readable, 1, 0) <= 0)
-        return false;
-    return !PQconsumeInput(db->conn) || PQstatus(db->conn) == CONNECTION_BAD;
+    /* The server's last words come before the end of the stream, so one read does not tell. */
+    for (int looks = 0; looks < LOOKS_MAX; looks++) {
+        if (PQstatus(db->conn) == CONNECTION_BAD)
+            return true;
+        if (poll(&readable, 1, 0) <= 0)
+            return false;
+        if (!PQconsumeInput(db->conn))
+            return true;
+    }
+    return true; /* one that is idle has nothing to say for so long */
 }
 
 /* Longest prefix first; a class of SQLSTATE is its first two letters. */
