@@ -26,6 +26,13 @@ static void options_done(natsOptions **options)
     natsOptions_Destroy(*options);
 }
 
+/* libnats connects in the background only where it has somebody to tell of it. */
+static void connected_at_last(natsConnection *connection, void *context)
+{
+    (void)connection;
+    (void)context;
+}
+
 /* Every refusal of an option is one of its value, and so of ours but for the url. */
 static natsStatus options_of(natsOptions *options, const char *url)
 {
@@ -43,28 +50,36 @@ static natsStatus options_of(natsOptions *options, const char *url)
     if (status == NATS_OK)
         status = natsOptions_SetIgnoreDiscoveredServers(options, true);
     if (status == NATS_OK)
-        status = natsOptions_SetRetryOnFailedConnect(options, true, NULL, NULL);
+        status = natsOptions_SetRetryOnFailedConnect(options, true, connected_at_last, NULL);
     if (status == NATS_OK)
         status = natsOptions_SetMaxPendingMsgs(options, BUS_PENDING_MAX);
     return status;
 }
 
+/* The client takes almost any text for an address, and would try it for ever. */
+static bool is_url(const char *url)
+{
+    bool scheme = strncmp(url, "nats://", 7) == 0 || strncmp(url, "tls://", 6) == 0;
+    return scheme && strlen(url) < URL_SIZE_MAX && !strpbrk(url, " \t\r\n");
+}
+
 static enum cr_status open_(struct cr_call *call, const char *url, struct bus **ret_bus)
 {
+    if (*url && !is_url(url))
+        return cr_fail(call, CR_INVALID, "the address of the bus is no nats:// or tls:// URL");
     struct bus *bus = calloc(1, sizeof *bus);
     if (!bus)
         abort();
     if (*url) {
         CR_SCOPED(options_done) natsOptions *options = NULL;
-        natsStatus status =
-            strlen(url) < URL_SIZE_MAX ? natsOptions_Create(&options) : NATS_INVALID_ARG;
+        natsStatus status = natsOptions_Create(&options);
         if (status == NATS_OK)
             status = options_of(options, url);
         if (status == NATS_OK)
             status = natsConnection_Connect(&bus->connection, options);
         if (status != NATS_OK && status != NATS_NOT_YET_CONNECTED) {
             free(bus);
-            return cr_fail(call, CR_INVALID, "the bus at '%s' cannot be used: %s", url,
+            return cr_fail(call, CR_INVALID, "the bus cannot be used: %s",
                            natsStatus_GetText(status));
         }
     }
