@@ -92,7 +92,7 @@ export function Copy({ text, word = "copy" }: { text: string; word?: string }) {
 export function Command({ text }: { text: string }) {
   return (
     <div class="command">
-      <code>{text}</code>
+      <code tabIndex={0}>{text}</code>
       <Copy text={text} />
     </div>
   );
