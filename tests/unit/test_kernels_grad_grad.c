@@ -3,9 +3,10 @@
 
 #include "kernels/grad/grad.h"
 
-#define DIRECTIONS   2
-#define ELEMENTS_MAX 4000 /* of a sample's inputs: the larger ones are for kernels, not for rules \
-                           */
+#define DIRECTIONS 2
+#define ELEMENTS_MAX                                                             \
+    4000 /* of a sample's inputs: the larger ones are for kernels, not for rules \
+          */
 
 /* The results of a graph but its last `gradients`, each times a random projection, summed. */
 static double projected(const struct graph *graph, const struct tensor *inputs, uint64_t seed)
