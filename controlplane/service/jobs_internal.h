@@ -19,6 +19,14 @@ enum cr_status jobs_read_many(struct cr_call *call, struct db *db,
  */
 enum cr_status jobs_check(struct cr_call *call, const struct protocol_spec *spec) CR_CHECK;
 
+/*
+ * Whether the recipe of a checked spec can be built for the pictures that it names.
+ * fails with   protocol_program_rejected
+ */
+enum cr_status jobs_check_picture(struct cr_call *call, struct service *service,
+                                  const struct principal *who,
+                                  const struct protocol_spec *spec) CR_CHECK;
+
 /* The flavor that a spec is billed and placed as, for example "cpu" or "gpu-h200". */
 const char *jobs_flavor(struct cr_call *call, const struct protocol_spec *spec);
 

@@ -106,7 +106,9 @@ enum cr_status jobs_look(struct cr_call *call, struct service *service, const st
                          enum cr_status (*work)(struct cr_call *call, struct db *db, void *context),
                          void *context)
 {
-    return db_transaction(call, service_db(service, who), service_tenant(who), 0, work, context);
+    /* It only reads, so it may be done again where the end of its commit was not heard. */
+    return db_transaction(call, service_db(service, who), service_tenant(who), DB_REPEATABLE, work,
+                          context);
 }
 
 /* One job ---------------------------------------------------------------------------------------

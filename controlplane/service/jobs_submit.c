@@ -1,4 +1,5 @@
 /* jobs_submit: a job is taken in, with its event, its leaf and its stored answer. */
+#include "controlplane/service/blob.h"
 #include "controlplane/service/jobs_internal.h"
 
 #include "base/core/id.h"
@@ -216,6 +217,8 @@ enum cr_status jobs_submit(struct cr_call *call, struct service *service,
                            struct job *ret_job)
 {
     CR_TRY(jobs_check(call, spec));
+    CR_TRY(jobs_check_picture(call, service, ask->who, spec));
+    CR_TRY(blob_room(call, service->config)); /* DISK_STOP: nothing new that would write */
     CR_TRY(service_keyed(call, service, ask, &job_shape, submit_work, spec, ret_job));
     service_wake(call, service, ask->who->tenant, ret_job->job);
     return CR_OK;

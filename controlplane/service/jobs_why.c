@@ -185,6 +185,7 @@ enum cr_status jobs_plan(struct cr_call *call, struct service *service, const st
                          const struct protocol_spec *spec, struct jobs_plan *ret_plan)
 {
     CR_TRY(jobs_check(call, spec));
+    CR_TRY(jobs_check_picture(call, service, who, spec));
     CR_SCOPED(books_close) struct admission *books = NULL;
     CR_TRY(load(call, service, &books));
     CR_TRY(enter_tenant(call, service, who->tenant, books));

@@ -29,6 +29,7 @@ struct pg_proxy {
     int listener;
     pthread_t thread;
     atomic_int armed; /* enum pg_cut of the next COMMIT */
+    atomic_int spare; /* so many COMMITs go by before it */
     atomic_int cuts;
     atomic_bool stopping;
 };
@@ -78,7 +79,10 @@ static inline void pg_serve(struct pg_proxy *proxy, int client)
                 break;
             }
             int cut = atomic_load(&proxy->armed);
-            if (i == 0 && cut != PG_CUT_NEVER && pg_is_commit(bytes, (size_t)got)) {
+            bool commit = i == 0 && cut != PG_CUT_NEVER && pg_is_commit(bytes, (size_t)got);
+            if (commit && atomic_load(&proxy->spare) > 0) {
+                atomic_fetch_sub(&proxy->spare, 1);
+            } else if (commit) {
                 atomic_store(&proxy->armed, PG_CUT_NEVER);
                 atomic_fetch_add(&proxy->cuts, 1);
                 open = cut == PG_CUT_AFTER;

@@ -8,6 +8,7 @@
 #include "tests/unit/test.h"
 
 #include "base/bus/bus.h"
+#include "base/core/file.h"
 #include "base/core/id.h"
 #include "base/core/time.h"
 #include "base/db/db.h"
@@ -123,6 +124,7 @@ static inline void region_open(struct region *region)
         .secrets = &region->secrets,
     };
     region->service.config = &region->config;
+    assert_ok(&call, cr_file_make_folder(&call, region->config.artifacts_dir, 0700));
     region_sql(region,
                "INSERT INTO tenant (tenant_id, name, home) VALUES "
                "('" REGION_TENANT "', 'demo', 'local'), ('" REGION_OTHER "', 'other', 'local')");

@@ -181,7 +181,7 @@ static void a_submit_whose_commit_was_cut_is_answered_by_its_one_effect(void **s
         "\"widths\":[16,10],"
         "\"activation\":\"relu\"}},\"inputs\":{\"images\":\"art_00000000000000000000000001\","
         "\"labels\":\"art_00000000000000000000000002\"}}";
-    enum { TIMES = 100 };
+    enum { TIMES = 200 };
     struct service service = region.service;
     service.db = cut_db;
     for (int i = 0; i < TIMES; i++) {
@@ -190,6 +190,7 @@ static void a_submit_whose_commit_was_cut_is_answered_by_its_one_effect(void **s
         assert_ok(&call, json_read(&call, &protocol_spec_shape, text, strlen(text), &spec));
         struct service_ask ask = region_ask(&demo, cr_format(&call, "cut-%d", i));
         struct job first, second;
+        atomic_store(&proxy.spare, i % 4 / 2); /* the look at the pictures commits first */
         atomic_store(&proxy.armed, i % 2 ? PG_CUT_AFTER : PG_CUT_BEFORE);
         assert_ok(&call, jobs_submit(&call, &service, &ask, &spec, &first));
         assert_int_equal(atomic_load(&proxy.armed), PG_CUT_NEVER);
