@@ -315,7 +315,10 @@ static enum cr_status failed(const struct exchange *it, CURLcode code)
     if (code == CURLE_OPERATION_TIMEDOUT || code == CURLE_ABORTED_BY_CALLBACK)
         return cr_fail(it->call, CR_TIMEOUT, "%s %s: %s", it->request->method, it->request->url,
                        it->stalled ? "silence for too long" : "no answer in time");
-    bool wrong = code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL;
+    /* libcurl also calls it so when a peer answers in something else than HTTP. */
+    const char *url = it->request->url;
+    bool http = strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
+    bool wrong = code == CURLE_URL_MALFORMAT || (code == CURLE_UNSUPPORTED_PROTOCOL && !http);
     return cr_fail(it->call, wrong ? CR_INVALID : CR_UNAVAILABLE, "%s %s: %s", it->request->method,
                    it->request->url, curl_easy_strerror(code));
 }
