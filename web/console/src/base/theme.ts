@@ -1,5 +1,5 @@
 /* theme: system, light or dark; kept in this browser. */
-import { effect, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 
 export type Theme = "system" | "light" | "dark";
 
@@ -17,8 +17,12 @@ function kept(): Theme {
 
 export const theme = signal<Theme>(kept());
 
+/* What is drawn in colours of its own must be drawn again when this changes. */
+export const isDark = computed(
+  () => theme.value === "dark" || (theme.value === "system" && systemDark.value),
+);
+
 effect(() => {
-  const isDark = theme.value === "dark" || (theme.value === "system" && systemDark.value);
-  document.documentElement.dataset["theme"] = isDark ? "dark" : "light";
+  document.documentElement.dataset["theme"] = isDark.value ? "dark" : "light";
   localStorage.setItem(KEY, theme.value);
 });

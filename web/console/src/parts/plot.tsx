@@ -6,6 +6,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type uPlot from "uplot";
 import { metric } from "../base/format";
+import { isDark } from "../base/theme";
 
 export interface Series {
   name: string;
@@ -75,7 +76,7 @@ export function Plot(props: PlotProps) {
   const at = useSignal(-1);
   const asTable = useSignal(false);
   const { series } = props;
-  const theme = document.documentElement.dataset["theme"];
+  const dark = isDark.value;
 
   useEffect(() => {
     const element = box.current;
@@ -98,7 +99,7 @@ export function Plot(props: PlotProps) {
       drawn.current?.destroy();
       drawn.current = null;
     };
-  }, [series.name, theme, asTable.value]);
+  }, [series.name, dark, asTable.value]);
 
   useEffect(() => {
     drawn.current?.setData([series.x, series.y]);
