@@ -83,15 +83,18 @@ static bool is_ready(struct cr_call *call, const struct dev *dev)
 }
 
 /*
- * After a kill -9 the server's children live on for a moment, and its pid file stays. If its pid
- * has been given to another process since, PostgreSQL would not start: that file goes.
+ * After a kill -9 the server's children live on for a moment, and its lock files stay. While its
+ * pid is a zombie's, or has been given to another process, PostgreSQL would not start: they go.
+ * That it is dead is known from its record, and that nobody starts another from our own lock.
  */
 static void clear_remains(struct cr_call *call, const struct dev *dev)
 {
-    const char *data = cr_format(call, "%s/postgres", dev->var);
-    dev_kill_within(call, data);
-    if (cr_file_remove(call, cr_format(call, "%s/postmaster.pid", data)) != CR_OK)
-        cr_forgive(call);
+    static const char *const remains[] = {"postgres/postmaster.pid", "run/.s.PGSQL.5432.lock",
+                                          "run/.s.PGSQL.5432", NULL};
+    dev_kill_within(call, cr_format(call, "%s/postgres", dev->var));
+    for (const char *const *name = remains; *name; name++)
+        if (cr_file_remove(call, cr_format(call, "%s/%s", dev->var, *name)) != CR_OK)
+            cr_forgive(call);
 }
 
 static enum cr_status start_server(struct cr_call *call, const struct dev *dev)

@@ -21,7 +21,7 @@ runner_pid() {
 }
 
 state_of() {
-    cresset job get "$1" -o jsonpath='$.state' 2>/dev/null
+    cresset job get "$1" --timeout 5s -o jsonpath='$.state' 2>/dev/null
 }
 
 wait_for_state() {
