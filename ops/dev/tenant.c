@@ -10,6 +10,7 @@
 #include <inttypes.h>
 
 #define TENANT_NAME "demo"
+#define LATER_NS    INT64_C(200000000) /* a server whose database has just come back says 503 */
 
 static enum cr_status ask(struct cr_call *call, const struct dev *dev, const char *method,
                           const char *path, const char *key, const char *once, const char *body,
@@ -24,15 +25,20 @@ static enum cr_status ask(struct cr_call *call, const struct dev *dev, const cha
     };
     const struct fetch_header alone[] = {{key ? headers[0].name : NULL, headers[0].value}, {0}};
     const struct fetch_header *used = body ? headers : alone;
-    return dev_ask(call, dev,
-                   &(struct fetch_request){
-                       .method = method,
-                       .url = cr_format(call, "http://127.0.0.1:%" PRId64 "%s", dev->port, path),
-                       .headers = used,
-                       .body = body,
-                       .body_size = body ? strlen(body) : 0,
-                   },
-                   ret_answer);
+    const struct fetch_request request = {
+        .method = method,
+        .url = cr_format(call, "http://127.0.0.1:%" PRId64 "%s", dev->port, path),
+        .headers = used,
+        .body = body,
+        .body_size = body ? strlen(body) : 0,
+    };
+    int64_t until = cr_now_ns(call) + DEV_READY_NS;
+    for (;;) {
+        CR_TRY(dev_ask(call, dev, &request, ret_answer));
+        if (ret_answer->http != 503 || cr_now_ns(call) > until)
+            return CR_OK;
+        call->env->sleep_until(call->env->context, cr_now_ns(call) + LATER_NS);
+    }
 }
 
 static enum cr_status refuse(struct cr_call *call, const char *what,
