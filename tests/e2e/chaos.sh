@@ -10,14 +10,12 @@ pid_of() {
     cut -d' ' -f1 "$region/var/run/$1.pid"
 }
 
-# The runner of a lease: a process of that program whose agent is this region's node.
+# The runner of a lease: the child of a warden, which is a child of this region's node.
 runner_pid() {
-    local pid session
-    session=$(ps -o sid= -p "$(pid_of node)" | tr -d ' ')
-    for pid in $(pgrep -x cresset-runner); do
-        [ "$(ps -o sid= -p "$pid" | tr -d ' ')" = "$session" ] && echo "$pid" && return
+    local warden
+    for warden in $(pgrep -P "$(pid_of node)"); do
+        pgrep -P "$warden" | head -n 1
     done
-    pgrep -x cresset-runner | tail -n 1
 }
 
 state_of() {
