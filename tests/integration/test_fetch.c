@@ -94,9 +94,10 @@ static void an_answer_of_any_status_comes_with_its_head_and_body(void **state)
     CR_SCOPED(cr_call_close) struct cr_call call = fresh(10);
     struct fetch_answer answer;
     const struct fetch_header headers[] = {{"X-One", "1"}, {0}};
-    assert_ok(&call,
-              ask(&call, "HTTP/1.1 404 No\r\nETag:  \"7\" \r\nContent-Length: 5\r\n\r\nhello",
-                  (struct fetch_request){.headers = headers}, &answer));
+    assert_ok(&call, ask(&call,
+                         "HTTP/1.1 404 No\r\nETag:  \"7\" \r\nConnection: close\r\nContent-Length: "
+                         "5\r\n\r\nhello",
+                         (struct fetch_request){.headers = headers}, &answer));
     assert_int_equal(answer.http, 404);
     assert_string_equal(answer.body, "hello");
     assert_string_equal(fetch_header(&answer, "etag"), "\"7\"");
@@ -112,7 +113,7 @@ static void a_redirect_is_an_answer_and_not_followed(void **state)
     struct fetch_answer answer;
     assert_ok(&call, ask(&call,
                          "HTTP/1.1 302 Go\r\nLocation: http://127.0.0.1:1/\r\n"
-                         "Content-Length: 0\r\n\r\n",
+                         "Connection: close\r\nContent-Length: 0\r\n\r\n",
                          (struct fetch_request){0}, &answer));
     assert_int_equal(answer.http, 302);
 }
@@ -134,7 +135,8 @@ static void a_part_of_a_file_goes_out_and_a_body_goes_into_one(void **state)
                                     .sink_offset = 3,
                                     .sink_max = 8};
     assert_ok(&call,
-              ask(&call, "HTTP/1.1 206 P\r\nContent-Length: 5\r\n\r\nhello", request, &answer));
+              ask(&call, "HTTP/1.1 206 P\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello",
+                  request, &answer));
     assert_non_null(strstr(peer.asked, "\r\n\r\nmiddle!!!"));
     assert_null(strstr(peer.asked, "Expect"));
     char got[9] = {0};
@@ -143,9 +145,10 @@ static void a_part_of_a_file_goes_out_and_a_body_goes_into_one(void **state)
     assert_int_equal(answer.body_size, 5);
 
     request.sink_max = 7; /* a byte less than the body wants */
-    assert_int_equal(
-        ask(&call, "HTTP/1.1 200 O\r\nContent-Length: 5\r\n\r\nhello", request, &answer),
-        CR_TOO_LARGE);
+    assert_int_equal(ask(&call,
+                         "HTTP/1.1 200 O\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello",
+                         request, &answer),
+                     CR_TOO_LARGE);
     fclose(out);
     fclose(in);
 }
@@ -157,8 +160,9 @@ static void what_is_too_long_broken_or_silent_is_told(void **state)
         const char *says;
         enum cr_status status;
     } cases[] = {
-        {"HTTP/1.1 200 O\r\nContent-Length: 20\r\n\r\n01234567890123456789", CR_TOO_LARGE},
-        {"HTTP/1.1 200 O\r\nContent-Length: 9\r\n\r\nshort", CR_UNAVAILABLE},
+        {"HTTP/1.1 200 O\r\nConnection: close\r\nContent-Length: 20\r\n\r\n01234567890123456789",
+         CR_TOO_LARGE},
+        {"HTTP/1.1 200 O\r\nConnection: close\r\nContent-Length: 9\r\n\r\nshort", CR_UNAVAILABLE},
         {"nonsense\r\n\r\n", CR_UNAVAILABLE},
         {"", CR_TIMEOUT},
     };
