@@ -181,7 +181,7 @@ const struct cli_command cli_commands[] = {
     {.noun = "usage", .verb = "records", .summary = "Signed usage records, newest first",
      .operation = "usage_records_list", .method = "GET", .path = "/v1/usage/records", .traits = CLI_LIST,
      .flags = FLAGS(PAGES), .columns = COLUMNS(RECORD_COLUMNS), .run = cli_run_list},
-    {.noun = "usage", .verb = "verify", .arguments = "FILE", .summary = "Whether a receipt is true; asks no server",
+    {.noun = "usage", .verb = "verify", .arguments = "FILE...", .summary = "Whether receipts are true; asks no server",
      .traits = CLI_LOCAL,
      .flags = FLAGS({"trust", 0, "DIR", CLI_OWN, NULL, false, "Folder with the files policy and keys that you trust"}),
      .run = cli_usage_verify, .example = "cresset usage verify var/receipts/last.json",

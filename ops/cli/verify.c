@@ -65,19 +65,36 @@ static void print_steps(const struct billing_verdict *verdict)
     puts("valid");
 }
 
-enum cr_status cli_usage_verify(struct cr_call *call, struct cli *cli)
+static enum cr_status verify_one(struct cr_call *call, struct cli *cli, const char *file)
 {
     struct cr_bytes receipt;
     struct tlog_policy policy;
     struct tlog_keys keys;
-    cli->exit = CLI_EXIT_USAGE;
-    CR_TRY(cr_file_read(call, cli->arguments[0], BILLING_RECEIPT_SIZE_MAX, &receipt));
-    CR_TRY(read_trust(call, cli, cli->arguments[0], &policy, &keys));
+    CR_TRY(cr_file_read(call, file, BILLING_RECEIPT_SIZE_MAX, &receipt));
+    CR_TRY(read_trust(call, cli, file, &policy, &keys));
     struct billing_verdict verdict = billing_receipt_verify(call, receipt, &keys, &policy);
-    if (cli->format == CLI_JSON || cli->format == CLI_JSONL)
+    if (verdict.step != BILLING_STEP_COUNT)
+        cli->exit = CLI_EXIT_FAILED;
+    if (cli->format == CLI_JSON || cli->format == CLI_JSONL) {
         print_json(call, &verdict);
-    else
-        print_steps(&verdict);
-    cli->exit = verdict.step == BILLING_STEP_COUNT ? 0 : CLI_EXIT_FAILED;
+        return CR_OK;
+    }
+    if (cli->argument_count > 1)
+        printf("%s:\n", file);
+    print_steps(&verdict);
+    return CR_OK;
+}
+
+/* Each receipt in memory of its own. */
+enum cr_status cli_usage_verify(struct cr_call *call, struct cli *cli)
+{
+    for (size_t i = 0; i < cli->argument_count; i++) {
+        CR_SCOPED(cr_call_close)
+        struct cr_call one = cr_call_open(call->env, call->deadline_ns);
+        if (verify_one(&one, cli, cli->arguments[i]) != CR_OK) {
+            cli->exit = CLI_EXIT_USAGE;
+            return cr_fail(call, one.status, "%s", one.reason);
+        }
+    }
     return CR_OK;
 }

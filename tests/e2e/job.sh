@@ -38,6 +38,8 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
     sleep 1
 done
 check 'its receipt verifies' cresset usage verify receipt.json --trust var/receipts/trust
+check 'and no more after any byte of it is changed' node tests/e2e/receipt.mjs \
+    "$region/receipt.json" "$region/var/receipts/trust"
 check 'one usage record was made for it' equal \
     "$(cresset usage records --all -o jsonpath='$.data[*].job' | grep -c "$job")" 1
 

@@ -1,26 +1,27 @@
-// Flips each byte of a receipt, one after the other, and verifies: none may pass but where ledger.md
+// Changes each byte of a receipt, one after the other, and verifies: none may pass but where ledger.md
 // section 12 says that it is a hint (white space, keyid, the alphabet of base64, members of an
 // envelope and lines of a note that nobody knows, the extra line of a proof).
 //
-//     node tests/e2e/receipt.mjs RECEIPT TRUST [STRIDE]
-import { spawn } from "node:child_process";
+//     node tests/e2e/receipt.mjs RECEIPT TRUST
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const [file, trust, stride = "7"] = process.argv.slice(2);
+const TOGETHER = 50; // receipts that one process verifies
+const [file, trust] = process.argv.slice(2);
 const receipt = readFileSync(file);
 const folder = mkdtempSync(join(tmpdir(), "cresset-receipt."));
 
-const verify = (name) =>
-  new Promise((resolve) => {
-    const child = spawn("build/bin/cresset", ["usage", "verify", name, "--trust", trust, "-o", "json"], {
-      stdio: ["ignore", "pipe", "ignore"],
-    });
-    let output = "";
-    child.stdout.on("data", (part) => (output += part));
-    child.on("close", (code) => resolve({ code, output }));
+// Whether each of the files is valid.
+function verify(names) {
+  const run = spawnSync("build/bin/cresset", ["usage", "verify", ...names, "--trust", trust, "-o", "jsonl"], {
+    encoding: "utf8",
   });
+  const lines = run.stdout.trim().split("\n");
+  if (lines.length !== names.length) throw new Error(`${lines.length} answers for ${names.length} receipts: ${run.stderr}`);
+  return lines.map((line) => JSON.parse(line).ok);
+}
 
 // Where a flip may go unseen: inside the value of keyid, and white space between members.
 function isHint(at) {
@@ -33,28 +34,25 @@ function isHint(at) {
   return /\s/.test(text[at]);
 }
 
-let tried = 0;
-const passed = [];
-async function flip(at) {
-  const changed = Buffer.from(receipt);
-  changed[at] ^= 1 << (at % 7);
-  const name = join(folder, `${at}.json`);
-  writeFileSync(name, changed);
-  const { code } = await verify(name);
-  rmSync(name);
-  tried++;
-  if (code === 0 && !isHint(at)) passed.push(at);
-}
-
-const whole = await verify(file);
-if (whole.code !== 0) {
-  console.log(`the receipt itself does not verify: ${whole.output}`);
+if (!verify([file])[0]) {
+  console.log("the receipt itself does not verify");
   process.exit(1);
 }
-for (let at = 0; at < receipt.length; at += 4 * Number(stride))
-  await Promise.all([0, 1, 2, 3].map((n) => at + n * Number(stride)).filter((a) => a < receipt.length).map(flip));
+const passed = [];
+for (let from = 0; from < receipt.length; from += TOGETHER) {
+  const places = Array.from({ length: Math.min(TOGETHER, receipt.length - from) }, (_, i) => from + i);
+  const names = places.map((at) => {
+    const changed = Buffer.from(receipt);
+    changed[at] ^= 1 << (at % 7);
+    const name = join(folder, `${at}.json`);
+    writeFileSync(name, changed);
+    return name;
+  });
+  verify(names).forEach((ok, i) => ok && !isHint(places[i]) && passed.push(places[i]));
+  for (const name of names) rmSync(name);
+}
 rmSync(folder, { recursive: true });
 for (const at of passed)
   console.log(`byte ${at} changed and it still verifies: …${receipt.toString("latin1", Math.max(0, at - 20), at + 20)}…`);
-console.log(`${tried} of ${receipt.length} bytes changed, ${passed.length} went unseen`);
+console.log(`each of ${receipt.length} bytes changed, ${passed.length} went unseen`);
 process.exit(passed.length ? 1 : 0);
