@@ -123,6 +123,7 @@ enum {
     DB_LOCAL = 1,      /* commit without waiting for a standby: renewals, last-used (db.9) */
     DB_REPEATABLE = 2, /* the work claims a key first: run it again where the commit is unknown */
     DB_SNAPSHOT = 4,   /* REPEATABLE READ, READ ONLY: one look at many tables */
+    DB_PLANNED = 8,    /* plan each statement for its values: lists, whose filters may be absent */
 };
 
 /*
@@ -163,7 +164,7 @@ enum cr_status db_prepare(struct cr_call *call, struct db *db,
 
 /*
  * Begins a transaction, READ COMMITTED. tenant, where not NULL, is what row-level security lets
- * through until its end. flags: DB_LOCAL, DB_SNAPSHOT.
+ * through until its end. flags: all but DB_REPEATABLE, which is db_transaction's.
  */
 enum cr_status db_begin(struct cr_call *call, struct db *db, const char *tenant,
                         unsigned flags) CR_CHECK;

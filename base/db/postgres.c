@@ -129,9 +129,10 @@ static enum cr_status begin(struct cr_call *call, struct db *db, const char *ten
     rollback(call, db);
 
     const char *sql =
-        cr_format(call, "BEGIN ISOLATION LEVEL %s;%s%s%s%s",
+        cr_format(call, "BEGIN ISOLATION LEVEL %s;%s%s%s%s%s",
                   flags & DB_SNAPSHOT ? "REPEATABLE READ READ ONLY" : "READ COMMITTED",
                   flags & DB_LOCAL ? "SET LOCAL synchronous_commit = local;" : "",
+                  flags & DB_PLANNED ? "SET LOCAL plan_cache_mode = force_custom_plan;" : "",
                   tenant ? "SELECT set_config('cresset.tenant','" : "", tenant ? tenant : "",
                   tenant ? "',true)" : "");
     enum cr_status status = script(call, db, sql);

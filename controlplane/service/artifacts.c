@@ -200,7 +200,7 @@ enum cr_status artifacts_list(struct cr_call *call, struct service *service,
                          .filter = filter,
                          .limit = limit,
                          .ret_artifacts = ret_artifacts};
-    return db_transaction(call, service->db, who->tenant, 0, list_work, &it);
+    return db_transaction(call, service->db, who->tenant, DB_PLANNED, list_work, &it);
 }
 
 static enum cr_status open_held(struct cr_call *call, struct service *service, const char *tenant,

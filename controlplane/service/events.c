@@ -121,7 +121,7 @@ enum cr_status events_list(struct cr_call *call, struct service *service,
                            struct cr_list *ret_events)
 {
     struct reading it = {view, before, limit, ret_events};
-    return db_transaction(call, service->db, view->tenant, 0, page_work, &it);
+    return db_transaction(call, service->db, view->tenant, DB_PLANNED, page_work, &it);
 }
 
 static enum cr_status next_work(struct cr_call *call, struct db *db, void *context)

@@ -228,5 +228,6 @@ enum cr_status jobs_list(struct cr_call *call, struct service *service, const st
                          struct cr_list *ret_jobs)
 {
     struct listing it = {service, service_tenant(who), after, filter, limit, ret_jobs};
-    return jobs_look(call, service, who, list_work, &it);
+    return db_transaction(call, service_db(service, who), service_tenant(who),
+                          DB_REPEATABLE | DB_PLANNED, list_work, &it);
 }
