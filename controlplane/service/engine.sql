@@ -157,21 +157,26 @@ FROM lease l JOIN lease_meter m ON m.tenant_id = l.tenant_id AND m.lease_id = l.
 WHERE NOT l.settled AND l.state IN ('granted', 'running', 'revoking') ORDER BY l.lease_id
 
 -- name: engine_expire
-UPDATE lease l SET state = 'expired', ended = GREATEST(cresset_now_us(), l.granted), word = 'node_lost',
-       detail = 'its node did not renew it'
-FROM (SELECT tenant_id, lease_id FROM lease_meter
-      WHERE tenant_id = $1 AND lease_id = $2 AND beat = $3 AND until_us < cresset_now_us()
-      FOR UPDATE) m
-WHERE l.tenant_id = m.tenant_id AND l.lease_id = m.lease_id
-  AND l.state IN ('granted', 'running', 'revoking')
-
--- name: engine_device_down
-WITH stamped AS (
-    UPDATE device d SET stamp_us = GREATEST(d.stamp_us + 1, cresset_now_us()) WHERE d.lease_id = $1
-    RETURNING d.device_id, d.stamp_us
+-- The lease ends at the stamp of its devices, which are down from then on: as its node is.
+WITH over AS (
+    SELECT l.tenant_id, l.lease_id, l.granted
+    FROM lease_meter m JOIN lease l ON l.tenant_id = m.tenant_id AND l.lease_id = m.lease_id
+    WHERE m.tenant_id = $1 AND m.lease_id = $2 AND m.beat = $3 AND m.until_us < cresset_now_us()
+      AND l.state IN ('granted', 'running', 'revoking')
+    FOR UPDATE
+), at AS (
+    SELECT GREATEST(max(d.stamp_us) + 1, max(o.granted), cresset_now_us()) AS us
+    FROM over o JOIN device d ON d.lease_id = o.lease_id
+), stamped AS (
+    UPDATE device d SET stamp_us = at.us FROM over o, at WHERE d.lease_id = o.lease_id
+    RETURNING d.device_id
+), stated AS (
+    INSERT INTO device_state (device_id, at_us, state, reason)
+    SELECT device_id, at.us, 3, 'down' FROM stamped, at
 )
-INSERT INTO device_state (device_id, at_us, state, reason)
-SELECT device_id, stamp_us, 3, $2 FROM stamped
+UPDATE lease l SET state = 'expired', ended = at.us, word = 'node_lost',
+       detail = 'its node did not renew it'
+FROM over o, at WHERE l.tenant_id = o.tenant_id AND l.lease_id = o.lease_id
 
 -- name: engine_devices_back
 WITH stamped AS (
@@ -207,15 +212,38 @@ WHERE (l.state = 'queued' AND l.queue_until < cresset_now_us())
 ORDER BY l.job_id LIMIT 256
 
 -- name: engine_revoke_unstarted
-UPDATE lease SET state = 'revoked', ended = GREATEST(cresset_now_us(), granted), revoke_reason = 'start',
-       word = 'node_lost', detail = 'it was not started in time'
-WHERE tenant_id = $1 AND job_id = $2 AND lease_epoch = $3 AND state = 'granted'
+WITH over AS (
+    SELECT tenant_id, lease_id, granted FROM lease
+    WHERE tenant_id = $1 AND job_id = $2 AND lease_epoch = $3 AND state = 'granted'
+    FOR UPDATE
+), at AS (
+    SELECT GREATEST(max(d.stamp_us) + 1, max(o.granted), cresset_now_us()) AS us
+    FROM over o JOIN device d ON d.lease_id = o.lease_id
+), stamped AS (
+    UPDATE device d SET stamp_us = at.us FROM over o, at WHERE d.lease_id = o.lease_id
+    RETURNING d.device_id
+), stated AS (
+    INSERT INTO device_state (device_id, at_us, state, reason)
+    SELECT device_id, at.us, 1, 'not started' FROM stamped, at
+)
+UPDATE lease l SET state = 'revoked', ended = at.us, revoke_reason = 'start', word = 'node_lost',
+       detail = 'it was not started in time'
+FROM over o, at WHERE l.tenant_id = o.tenant_id AND l.lease_id = o.lease_id
 
 -- name: engine_nodes_suspect
-UPDATE node SET state = 'suspect', reason = 'it does not renew', lost = cresset_now_us(),
-       version = version + 1
-WHERE region = $1 AND state IN ('ready', 'joining') AND seen < cresset_now_us() - $2
-RETURNING node_id AS node
+-- What they do not hold for a lease is down from now on; what they do is, when the lease expires.
+WITH silent AS (
+    UPDATE node SET state = 'suspect', reason = 'it does not renew', lost = cresset_now_us(),
+           version = version + 1
+    WHERE region = $1 AND state IN ('ready', 'joining') AND seen < cresset_now_us() - $2
+    RETURNING node_id
+), stamped AS (
+    UPDATE device d SET stamp_us = GREATEST(d.stamp_us + 1, cresset_now_us()) FROM silent s
+    WHERE d.node_id = s.node_id AND d.lease_id IS NULL AND d.state = 'ok'
+    RETURNING d.device_id, d.stamp_us
+)
+INSERT INTO device_state (device_id, at_us, state, reason)
+SELECT device_id, stamp_us, 3, 'down' FROM stamped
 
 -- name: engine_nodes_lost
 UPDATE node SET state = 'lost', version = version + 1

@@ -121,8 +121,6 @@ static enum cr_status expire_work(struct cr_call *call, struct db *db, struct en
     *(bool *)work->result = expired == 1;
     if (expired != 1)
         return CR_OK;
-    CR_TRY(db_exec(call, db, &engine_device_down, DB_VALUES(db_text(row->lease), db_text("down")),
-                   NULL));
     struct service_mutation mutation = {
         .tenant = row->tenant, .action = "lease.expired", .object = row->lease};
     return service_audit(call, db, &service_by_engine, &mutation, NULL);
