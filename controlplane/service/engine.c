@@ -135,6 +135,8 @@ static enum cr_status take_over(struct cr_call *call, struct engine *engine)
         return CR_OK;
     CR_TRY(engine_load(call, engine));
     engine_forget_beats(engine);
+    free(engine->parked);
+    engine->parked = NULL;
     engine->clock_us = 0;
     engine->holds = true;
     engine->fenced = false;
@@ -195,6 +197,7 @@ static enum cr_status work(struct cr_call *call, struct engine *engine, bool *re
     CR_TRY(engine_sweep(call, engine));
     if (cr_now_ns(call) - engine->renewed_ns < ENGINE_QUIET_NS)
         CR_TRY(engine_grant(call, engine, &granted));
+    CR_TRY(engine_park(call, engine));
     CR_TRY(keep(call, engine));
     show(engine);
     *ret_more = events + ended + granted > 0;
@@ -245,5 +248,6 @@ void engine_close(void *state)
     }
     admission_close(engine->books);
     free(engine->beats);
+    free(engine->parked);
     free(engine);
 }

@@ -306,6 +306,19 @@ ON CONFLICT (tenant_id, day, state)
 DO UPDATE SET jobs = c.jobs + (SELECT by FROM changes x
                                WHERE x.tenant_id = c.tenant_id AND x.day = c.day AND x.state = c.state)
 
+-- Why classes of jobs wait
+
+-- name: engine_park_drop
+DELETE FROM park WHERE class_key <> ALL ($1::text[])
+
+-- name: engine_park_write
+INSERT INTO park AS p (class_key, why, since, jobs, wake)
+SELECT g.class_key, g.why, cresset_now_us(), g.jobs, g.wake
+FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) AS g (class_key, why, jobs, wake)
+ON CONFLICT (class_key) DO UPDATE
+SET jobs = excluded.jobs, wake = excluded.wake, why = excluded.why,
+    since = CASE WHEN p.why = excluded.why THEN p.since ELSE excluded.since END
+
 -- Keeping
 
 -- name: engine_forget_keys

@@ -27,7 +27,8 @@ struct engine {
     struct engine_beat *beats; /* sorted by lease */
     size_t beat_count;
     int64_t clock_us, clock_ns; /* the database's clock and ours, at the last look */
-    int64_t swept_ns, kept_ns;
+    int64_t swept_ns, kept_ns, parked_ns;
+    char *parked; /* the reasons of parked classes as they were written last; NULL: not yet */
 };
 
 /* Begins every transaction of the engine (db.7). CR_CONFLICT: another holds the epoch now. */
@@ -65,6 +66,9 @@ enum cr_status engine_grant(struct cr_call *call, struct engine *engine,
 
 /* Once in ENGINE_SWEEP_NS: leases that expire, jobs that are overdue, nodes that are silent. */
 enum cr_status engine_sweep(struct cr_call *call, struct engine *engine) CR_CHECK;
+
+/* Writes why classes of jobs wait, where that has changed. */
+enum cr_status engine_park(struct cr_call *call, struct engine *engine) CR_CHECK;
 
 /* Forgets the beats: a new engine gives every lease a whole LEASE_TTL. */
 void engine_forget_beats(struct engine *engine);

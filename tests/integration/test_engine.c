@@ -318,6 +318,10 @@ static void no_more_starts_than_devices_are_free(void **state)
                                        "FROM lease WHERE NOT settled) x"),
                      0);
     assert_int_equal(engine_read().rebuilds, 0);
+    turns_over(3); /* and why the others wait can be read by anybody */
+    assert_int_equal(
+        region_number(&region, "SELECT sum(jobs) FROM park WHERE why LIKE 'NO_FREE_DEVICES: %'"),
+        region_number(&region, "SELECT count(*) FROM job_live WHERE state = 'queued'"));
 }
 
 static void another_takes_over_only_when_the_epoch_lapsed(void **state)
