@@ -86,7 +86,7 @@ static const struct cr_member retry[] = {
     CR_TEXTS(struct protocol_retry, on, 0, 3, .flags = CR_OPTIONAL),
 };
 static const struct cr_member spec[] = {
-    CR_MEMBER(struct protocol_spec, name, 1, 64),
+    CR_MEMBER(struct protocol_spec, name, 1, 64, .flags = CR_PRINTABLE),
     CR_LABELS(struct protocol_spec, labels, 32, .flags = CR_OPTIONAL),
     CR_WORD(struct protocol_spec, kind, protocol_kinds),
     CR_OBJECT(struct protocol_spec, program, &protocol_program_shape),

@@ -201,20 +201,24 @@ WHERE l.tenant_id = m.tenant_id AND l.lease_id = m.lease_id
 -- name: engine_overdue
 SELECT l.tenant_id AS tenant, l.job_id AS job, l.lease_epoch, l.state,
        CASE WHEN l.state = 'queued' THEN 'queue'
-            WHEN l.state = 'placing' THEN 'start' ELSE 'deadline' END AS what,
+            WHEN l.state = 'running' THEN 'deadline' ELSE 'start' END AS what,
        j.stop_grace_s
 FROM job_live l JOIN job j USING (tenant_id, job_id)
 LEFT JOIN lease e ON e.tenant_id = l.tenant_id AND e.job_id = l.job_id
-     AND e.lease_epoch = l.lease_epoch AND e.state IN ('granted', 'running')
+     AND e.lease_epoch = l.lease_epoch AND e.state IN ('granted', 'running', 'revoking')
 WHERE (l.state = 'queued' AND l.queue_until < cresset_now_us())
    OR (l.state = 'placing' AND e.granted + $1 < cresset_now_us())
+   OR (l.state = 'stopping' AND e.state = 'revoking' AND e.started IS NULL)
    OR (l.state = 'running' AND e.started + j.max_runtime_s * 1000000 < cresset_now_us())
 ORDER BY l.job_id LIMIT 256
 
 -- name: engine_revoke_unstarted
+-- A lease that never started holds nothing on its node: once it is to stop, or has waited too long for
+-- its start, it ends at once. A start that comes later finds it ended.
 WITH over AS (
-    SELECT tenant_id, lease_id, granted FROM lease
-    WHERE tenant_id = $1 AND job_id = $2 AND lease_epoch = $3 AND state = 'granted'
+    SELECT tenant_id, lease_id, granted, state = 'revoking' AS stopped FROM lease
+    WHERE tenant_id = $1 AND job_id = $2 AND lease_epoch = $3 AND state IN ('granted', 'revoking')
+      AND started IS NULL
     FOR UPDATE
 ), at AS (
     SELECT GREATEST(max(d.stamp_us) + 1, max(o.granted), cresset_now_us()) AS us
@@ -226,8 +230,11 @@ WITH over AS (
     INSERT INTO device_state (device_id, at_us, state, reason)
     SELECT device_id, at.us, 1, 'not started' FROM stamped, at
 )
-UPDATE lease l SET state = 'revoked', ended = at.us, revoke_reason = 'start', word = 'node_lost',
-       detail = 'it was not started in time'
+UPDATE lease l SET state = 'revoked', ended = at.us,
+       revoke_reason = coalesce(l.revoke_reason, 'start'),
+       word = CASE WHEN o.stopped THEN 'stopped' ELSE 'node_lost' END,
+       detail = CASE WHEN o.stopped THEN 'it was stopped before it started'
+                     ELSE 'it was not started in time' END
 FROM over o, at WHERE l.tenant_id = o.tenant_id AND l.lease_id = o.lease_id
 
 -- name: engine_nodes_suspect

@@ -233,12 +233,12 @@ static enum cr_status overdue_work(struct cr_call *call, struct db *db, struct e
 {
     const struct overdue *row = work->of;
     const char *action = "job.deadline";
+    bool unstarted = strcmp(row->what, "start") == 0;
     if (strcmp(row->what, "queue") == 0) {
         action = "job.expired";
         CR_TRY(end_in_queue(call, db, work->engine->service->config, row));
-    } else if (strcmp(row->what, "start") == 0) {
-        action =
-            "lease.revoked"; /* what the ended lease leaves behind is settled in the next turn */
+    } else if (unstarted) {
+        action = "lease.revoked";
         CR_TRY(db_exec(call, db, &engine_revoke_unstarted,
                        DB_VALUES(db_text(row->tenant), db_text(row->job), db_int(row->lease_epoch)),
                        NULL));
@@ -248,6 +248,8 @@ static enum cr_status overdue_work(struct cr_call *call, struct db *db, struct e
     struct service_mutation mutation = {
         .tenant = row->tenant, .action = action, .object = row->job};
     CR_TRY(service_audit(call, db, &service_by_engine, &mutation, NULL));
+    if (unstarted)
+        return CR_OK; /* what the lease leaves behind is settled, and told, in the next turn */
     return jobs_tell(call, db, work->engine->service->config, row->tenant, row->job, NULL);
 }
 

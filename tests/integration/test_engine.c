@@ -138,27 +138,6 @@ static void a_lease_that_its_node_ended_badly_queues_the_job_again(void **state)
     assert_string_equal(now.state, "cancelled");
 }
 
-static void a_cancel_of_a_placed_job_ends_it_with_its_lease(void **state)
-{
-    (void)state;
-    CR_SCOPED(cr_call_close) struct cr_call call = region_call(&region);
-    struct job job, now;
-    const char *id = submit(&call, "k3", &job);
-    turns(3);
-    struct service_ask ask = region_ask(&demo, "cancel-k3");
-    assert_ok(&call, jobs_cancel(&call, &region.service, &ask, id, &now));
-    assert_string_equal(now.state, "stopping");
-    region_sql(&region, cr_format(&call,
-                                  "UPDATE lease SET state = 'expired', ended = cresset_now_us(), "
-                                  "word = 'node_lost' WHERE job_id = '%s'",
-                                  id));
-    turns(2);
-    state_is(id, "cancelled");
-    struct service_ask again = region_ask(&demo, "cancel-k3-again");
-    assert_int_equal(jobs_cancel(&call, &region.service, &again, id, &now), CR_CONFLICT);
-    assert_string_equal(call.code->word, "state_forbids");
-}
-
 /* Turns with our clock a little faster each time: less than what is taken for a clock that was set.
  */
 static void turns_over(int seconds)
@@ -168,6 +147,23 @@ static void turns_over(int seconds)
         usleep(120000);
         turns(1);
     }
+}
+
+static void a_cancel_before_the_start_ends_the_job_at_once(void **state)
+{
+    (void)state;
+    CR_SCOPED(cr_call_close) struct cr_call call = region_call(&region);
+    struct job job, now;
+    const char *id = submit(&call, "k3", &job);
+    turns(3);
+    struct service_ask ask = region_ask(&demo, "cancel-k3");
+    assert_ok(&call, jobs_cancel(&call, &region.service, &ask, id, &now));
+    assert_string_equal(now.state, "stopping");
+    turns_over(2); /* far less than LEASE_TTL: nobody waits for the lease to expire */
+    state_is(id, "cancelled");
+    struct service_ask again = region_ask(&demo, "cancel-k3-again");
+    assert_int_equal(jobs_cancel(&call, &region.service, &again, id, &now), CR_CONFLICT);
+    assert_string_equal(call.code->word, "state_forbids");
 }
 
 /* The meter of a job's lease runs out by the database's clock; more: what else is set. */
@@ -379,7 +375,7 @@ int main(void)
         cmocka_unit_test(the_same_key_gives_the_same_job),
         cmocka_unit_test(an_artifact_that_is_not_held_is_named),
         cmocka_unit_test(a_lease_that_its_node_ended_badly_queues_the_job_again),
-        cmocka_unit_test(a_cancel_of_a_placed_job_ends_it_with_its_lease),
+        cmocka_unit_test(a_cancel_before_the_start_ends_the_job_at_once),
         cmocka_unit_test(a_lease_is_over_only_when_both_clocks_say_so),
         cmocka_unit_test(what_takes_too_long_is_ended),
         cmocka_unit_test(a_job_that_the_platform_loses_too_often_fails),

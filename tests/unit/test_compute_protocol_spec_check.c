@@ -104,6 +104,8 @@ static void every_fault_is_told_under_its_pointer(void **state)
         {TRAIN CNN "," INPUTS ",\"retry\":{\"max\":1,\"on\":[\"luck\"]}}", "/retry/on/0",
          "unknown_word"},
         {TRAIN CNN "," INPUTS ",\"mood\":1}", "/mood", "not_known"},
+        {"{\"name\":\"\\u001b[31m\",\"kind\":\"train\"," CNN "," INPUTS "}", "/name",
+         "not_printable"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         check(cases[i].text, cases[i].pointer, cases[i].code);
